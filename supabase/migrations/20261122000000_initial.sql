@@ -119,6 +119,9 @@ create view filestore.limits as select
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   8 as compaction_check_every_segments,
   20 as account_projects_max,
+  -- Members of a project, with its owner and open invitations, and how long an invitation is open.
+  50 as project_members_max,
+  14 as invitation_days,
   -- Calls per minute of an account's own functions, for all of its projects together.
   120 as account_requests_per_minute,
   -- Keys that are neither revoked nor expired.
@@ -261,7 +264,7 @@ $$;
 comment on function filestore.is_account_active is
   'Whether an account exists and is not banned. Like the next functions, it runs as the role that applies '
   'migrations, which may read the schema auth.';
-call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
+call filestore.grant_execute('filestore.is_account_active', 'filestore_account', 'filestore_engine');
 
 create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -286,6 +289,23 @@ comment on function filestore.is_session_active is
   'Whether the account''s session has not ended, and was begun with a second factor if the account has one '
   'now. Where Auth stores sessions, a token that names no session has none.';
 call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
+
+create function filestore.address_of(p_account_id uuid, p_must_be_confirmed boolean default false) returns text
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  v_address text;
+begin
+  if to_regclass('auth.users') is not null then
+    execute 'select lower(nullif(u.email, '''')) from auth.users u
+      where u.id = $1 and (not $2 or u.email_confirmed_at is not null)'
+    into v_address using p_account_id, p_must_be_confirmed;
+  end if;
+  return v_address;
+end
+$$;
+comment on function filestore.address_of is
+  'The e-mail address of an account, in lower case; null where it has none or, if it must be, none that is confirmed.';
+call filestore.grant_execute('filestore.address_of', 'filestore_account', 'filestore_engine');
 
 create function filestore.current_claims() returns jsonb
 language plpgsql stable set search_path = ''
@@ -405,7 +425,7 @@ comment on function filestore.place_hash is
   'the path learns of the purge.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
 -- 10_projects.sql ====================================================================================================
--- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
+-- The tables of projects, members, keys, console sessions, links and windows, each with its policies and grants.
 
 create table filestore.tiers (
   name text primary key,
@@ -491,15 +511,62 @@ create policy "The operator sees and changes every project" on filestore.project
 create policy "A deletion removes only the project that it opened"
   on filestore.projects as restrictive for delete to filestore_admin using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
-create policy "An account sees its projects" on filestore.projects for select to filestore_account
-  using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
-    or id = filestore.current_project_id());
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
   on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks)
   on filestore.projects to filestore_account;
+
+create table filestore.members (
+  project_id uuid not null references filestore.projects (id),
+  id uuid not null default gen_random_uuid(),
+  account_id uuid,
+  email text check (email ~ '^[!-?A-~]+@[!-?A-~]+$' and octet_length(email) <= 254 and email = lower(email)),
+  role text not null check (role in ('viewer', 'editor', 'admin')),
+  invited_by uuid,
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3),
+  primary key (project_id, id),
+  unique (project_id, account_id),
+  constraint members_are_invited_or_active
+    check ((account_id is null) = (expires_at is not null) and (account_id is not null or email is not null))
+);
+comment on table filestore.members is
+  'The people in a project besides its owner, and the invitations that wait for somebody.';
+comment on column filestore.members.account_id is
+  'Null: an invitation, for the account with this confirmed address. The owner''s own row has no effect until '
+  'somebody else owns the project.';
+comment on column filestore.members.email is
+  'In lower case. Of a member: the address at the time of the acceptance, shown where the account has none.';
+comment on column filestore.members.invited_by is 'The account of the member who invited this one.';
+create unique index members_invited on filestore.members (email, project_id) where account_id is null;
+create index members_by_account on filestore.members (account_id);
+create index members_by_end on filestore.members (expires_at) where account_id is null;
+create policy "A key sees the members of its project" on filestore.members for select to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select (project_id, account_id, role) on filestore.members to filestore_engine;
+create policy "The operator and the sweep remove members" on filestore.members to filestore_admin using (true);
+grant select (project_id, id, account_id, expires_at), delete on filestore.members to filestore_admin;
+create policy "An account sees its rows, and those of the project it opened"
+  on filestore.members for select to filestore_account
+  using (account_id = (select filestore.current_account_id()) or project_id = filestore.current_project_id()
+    or account_id is null and email = (select filestore.address_of(filestore.current_account_id(), true)));
+create policy "An account invites to the project that it opened" on filestore.members for insert to filestore_account
+  with check (project_id = filestore.current_project_id());
+create policy "An account changes the members of the project that it opened"
+  on filestore.members for update to filestore_account using (project_id = filestore.current_project_id());
+create policy "An account removes itself, and others where it opened"
+  on filestore.members for delete to filestore_account
+  using (account_id = (select filestore.current_account_id()) or project_id = filestore.current_project_id());
+grant select, insert, update (account_id, role, expires_at), delete on filestore.members to filestore_account;
+
+create policy "An account sees its projects and those that it is a member of"
+  on filestore.projects for select to filestore_account
+  using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
+    or id = filestore.current_project_id()
+    or id in (
+      select m.project_id from filestore.members m where m.account_id = (select filestore.current_account_id())));
 
 create table filestore.api_keys (
   id uuid primary key default gen_random_uuid(),
@@ -535,7 +602,8 @@ comment on table filestore.api_keys is
 comment on column filestore.api_keys.key_hash is
   'Null: the key ended long ago; its id and name remain for the versions that it wrote. Of an app: random.';
 comment on column filestore.api_keys.account_id is
-  'The person who let the app in. The app is refused while the project has another owner.';
+  'The person who let the app in. The app has no right that this person lacks: none once the person is no longer '
+  'in the project.';
 comment on column filestore.api_keys.client_hash is 'The SHA-256 of the app''s client id.';
 comment on column filestore.api_keys.client_host is 'Empty: an app on the person''s device.';
 comment on column filestore.api_keys.has_written is
@@ -622,9 +690,9 @@ create table filestore.console_sessions (
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives a token '
-  'from its own secret and the owner''s access token, and the account opens the session with that token. The '
-  'session ends with the session of Auth, and when the project gets another owner.';
+  'Stands in for a key while a person works in the console: the edge function derives a token from its own '
+  'secret and the access token, and the account opens the session with that token. Its rights are always those '
+  'of the person''s role. The session ends with the session of Auth.';
 comment on column filestore.console_sessions.session_id is
   'The session of Auth (auth.sessions.id) to which the access token belongs; null where Auth stores no '
   'sessions.';
@@ -715,7 +783,7 @@ comment on column filestore.links.version is
 comment on column filestore.links.if_version is
   'For a link that writes: the version that it replaces; 0: the file must not exist.';
 comment on column filestore.links.key_id is
-  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
+  'The key that it acts as, which follows rotations; null where a person (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
@@ -736,7 +804,7 @@ create policy "The operator and the sweep change and remove every link" on files
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 create policy "An account changes the links of the project that it opened"
   on filestore.links to filestore_account using (project_id = filestore.current_project_id());
-grant select, update (key_id, key_hash) on filestore.links to filestore_account;
+grant select, update (key_id, key_hash, revoked_at) on filestore.links to filestore_account;
 
 create unlogged table filestore.link_windows (
   project_id uuid not null,
@@ -1781,7 +1849,7 @@ call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'files
 
 create type filestore.session as (
   project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
-  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid,
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid, person_id uuid,
   has_webhooks boolean
 );
 comment on type filestore.session is
@@ -1789,6 +1857,9 @@ comment on type filestore.session is
 comment on column filestore.session.caller_id is
   'The caller whose idempotency keys these requests use: the link that acts as the key, the key, or, all '
   'zeros, the console.';
+comment on column filestore.session.account_id is 'The owner of the project.';
+comment on column filestore.session.person_id is
+  'The account that acts, in the console, by its link or by an app that it let in; null for keys.';
 comment on column filestore.session.envelope is
   'The part that every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
@@ -2040,6 +2111,51 @@ comment on function filestore.open_paths is
   'place that the request names, is in a branch.';
 call filestore.grant_execute('filestore.open_paths', 'filestore_engine');
 
+create function filestore.role_of(p_project_id uuid, p_owner_id uuid, p_account_id uuid) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  if p_account_id = p_owner_id then return 'owner'; end if;
+  return (
+    select m.role from filestore.members m
+    where m.project_id = p_project_id and m.account_id = p_account_id and filestore.is_account_active(p_account_id));
+end
+$$;
+comment on function filestore.role_of is
+  'The role of an account in the opened project: owner, admin, editor or viewer; null: none. That of a member who is '
+  'banned or deleted is none; the owner''s project counts as suspended then.';
+call filestore.grant_execute('filestore.role_of', 'filestore_engine');
+
+create function filestore.scopes_within(p_role text, p_scopes text[] default '{read,write,admin}') returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array(
+    select s.scope from unnest(p_scopes) with ordinality s (scope, place)
+    where p_role in ('owner', 'admin') or s.scope = 'read' and p_role is not null
+      or s.scope = 'write' and p_role = 'editor'
+    order by s.place);
+end
+$$;
+comment on function filestore.scopes_within is 'Those of the scopes that a person with this role has.';
+call filestore.grant_execute('filestore.scopes_within', 'filestore_account', 'filestore_engine');
+
+create function filestore.refused_caller(p_account_id uuid, p_is_session_active boolean, p_has_ended boolean)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
+    when not p_is_session_active and filestore.is_account_active(p_account_id)
+      then filestore.refusal('INVALID_SESSION')
+    when p_has_ended
+      then filestore.refusal(case when p_is_session_active is null then 'INVALID_API_KEY' else 'PROJECT_NOT_FOUND' end)
+    end;
+end
+$$;
+comment on function filestore.refused_caller is
+  'The refusal of a caller that has ended: a key does with its project; a console session, a link made in one and an '
+  'app do, too, when their person is not in the project. is_session_active: null but for sessions.';
+call filestore.grant_execute('filestore.refused_caller', 'filestore_engine');
+
 create function filestore.authorize(
   p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1, p_place text default null
 ) returns filestore.session
@@ -2052,6 +2168,7 @@ declare
   v_is_suspended boolean;
   v_is_deleted boolean;
   v_writes boolean;
+  v_role text;
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
@@ -2078,14 +2195,13 @@ begin
     v_is_deleted, v_session.account_id, v_session.has_webhooks, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
-  v_session.envelope := case
-    -- A key ends with its project; a console session, a link created in it, and an app with the account's ownership.
-    when v_is_deleted is not false or (v_caller.key_id is null or v_caller.account_id is not null) and
-      v_caller.account_id is distinct from v_session.account_id
-      then filestore.refusal('INVALID_API_KEY')
-    -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
-    when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
-      then filestore.refusal('INVALID_SESSION') end;
+  if v_caller.account_id is not null then
+    v_session.person_id := v_caller.account_id;
+    v_role := filestore.role_of(v_session.project_id, v_session.account_id, v_session.person_id);
+    v_session.scopes := filestore.scopes_within(v_role, v_session.scopes);
+  end if;
+  v_session.envelope := filestore.refused_caller(v_caller.account_id, v_caller.is_session_active,
+    v_is_deleted is not false or v_session.person_id is not null and v_role is null);
   if v_session.envelope is not null then return v_session; end if;
   v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
   if not v_count.is_allowed then
@@ -2113,9 +2229,9 @@ $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
   'counts the request, and requires a scope. Files in branches are visible only if p_place, or the key''s prefix, is '
-  'below `.branches/`. A project is suspended by the operator, or while its owner is '
-  'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
-  'Auth that has ended.';
+  'below `.branches/`. What acts for a person has no scope that the person''s role lacks. A project is suspended by '
+  'the operator, or while its owner is banned or deleted. INVALID_SESSION where the access token of a console session '
+  'belongs to a session of Auth that has ended, PROJECT_NOT_FOUND where its person is not in the project.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.outside_prefix(p_session filestore.session, p_path text) returns jsonb
@@ -6668,7 +6784,7 @@ begin
     (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
     (p_link ->> 'ifVersion')::integer, v_session.key_id,
     case when v_session.key_id is not null then filestore.current_key_hash() end,
-    case when v_session.key_id is null then v_session.account_id end,
+    case when v_session.key_id is null then v_session.person_id end,
     clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
   returning * into v_link;
   return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link));
@@ -6881,7 +6997,7 @@ begin
     updated_at, expires_at, due_at)
   select v_project_id, p_branch ->> 'name', v_directory, p_branch ->> 'title', (
       select k.name from filestore.api_keys k where k.project_id = v_project_id and k.id = p_session.key_id),
-    case when p_session.key_id is null then p_session.account_id end,
+    case when p_session.key_id is null then p_session.person_id end,
     coalesce(v_moment.position, filestore.last_position_by(v_project_id, v_end, v_moment.at)), v_moment.at,
     (p_branch ->> 'commitId')::uuid, v_now, v_now, e.at, e.at
   from (values (v_now + make_interval(secs => (p_branch ->> 'expiresIn')::integer))) e (at)
@@ -7263,6 +7379,7 @@ create function filestore.open_app(p_project_id uuid, p_key_hash bytea, p_client
 language plpgsql volatile set search_path = '' as $$
 declare
   v_app filestore.api_keys;
+  v_role text;
 begin
   perform set_config('filestore.key_hash', encode(p_key_hash, 'hex'), true);
   perform set_config('filestore.project_id', p_project_id::text, true);
@@ -7271,15 +7388,16 @@ begin
   where k.key_hash = p_key_hash and k.client_hash = decode(p_client_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp())
   for no key update;
-  if not exists (
-    select from filestore.projects p
-    where p.id = p_project_id and p.deleted_at is null and p.owner_id = v_app.account_id) then return null; end if;
+  select filestore.role_of(p.id, p.owner_id, v_app.account_id) into v_role from filestore.projects p
+  where p.id = p_project_id and p.deleted_at is null;
+  if v_role is null then return null; end if;
+  v_app.scopes := filestore.scopes_within(v_role, v_app.scopes);
   return v_app;
 end
 $$;
 comment on function filestore.open_app is
-  'The app of this client, for the rest of the transaction; null where it has ended: it was revoked, it has '
-  'expired, or the project has another owner.';
+  'The app of this client, for the rest of the transaction, with the scopes that its person''s role allows; null '
+  'where it has ended: it was revoked, it has expired, or the person is no longer in the project.';
 call filestore.grant_execute('filestore.open_app', 'filestore_engine');
 
 create function filestore.add_tokens(p_app filestore.api_keys, p_access_hash text, p_refresh_hash text) returns jsonb
@@ -8397,6 +8515,10 @@ begin
     where o.created_at < filestore.sweep_clock() - interval '30 days' and not exists (
       select from filestore.webhooks w where w.project_id = o.project_id and w.position < o.position)
     order by o.created_at limit c_links);
+  delete from filestore.members m where (m.project_id, m.id) in (
+    select o.project_id, o.id from filestore.members o
+    where o.account_id is null and o.expires_at < filestore.sweep_clock()
+    order by o.expires_at limit c_links);
   -- Windows of links that were removed, too; a link that is used again gets a new one.
   delete from filestore.link_windows w
   where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
@@ -8418,7 +8540,7 @@ $$;
 comment on function public.filestore_sweep_next is
   'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
   'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
-  'keys, tokens, links and windows of links that ended long ago.';
+  'keys, tokens, links and windows of links that ended long ago, and invitations that nobody accepted in time.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
@@ -8743,8 +8865,8 @@ declare
   c_tables constant text[] := '{webhook_deliveries, webhook_events, webhooks, search_queue, search_chunks,
     search_texts, search_contents, shared_segments, possibly_unreferenced_segments, dead_segments, retention_passes,
     purged_files, branch_files, branches, file_versions, files, runs, idempotency_keys, link_windows, links,
-    console_sessions, app_consents, app_tokens, api_keys, rate_windows, project_usage, sweeps, usage_days,
-    usage_levels, usage_folds}';
+    console_sessions, app_consents, app_tokens, members, api_keys, rate_windows, project_usage, sweeps,
+    usage_days, usage_levels, usage_folds}';
   v_table text;
   v_key text;
   v_removed integer := 0;
@@ -8793,11 +8915,11 @@ comment on function public.filestore_sweep_remove_rows is
 call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
 
 -- 70_accounts.sql ====================================================================================================
--- Projects and keys, for the accounts that own them and for keys with the scope admin.
+-- Projects and keys, for the people in a project and for keys with the scope admin.
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
--- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
--- those policies, the transaction is set to act for it.
+-- `filestore_account`, whose policies show the projects that the account owns or is a member of. Once a project is
+-- found under those policies, the transaction is set to act for it, as far as the account's role allows.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -8812,7 +8934,7 @@ begin
       'name', (p_key).client_name, 'host', (p_key).client_host)) else '{}' end;
 end
 $$;
-comment on function filestore.account_key is 'A key, or an app, as its project''s owner sees it.';
+comment on function filestore.account_key is 'A key, or an app, as the project''s owner and admins see it.';
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
@@ -8958,13 +9080,8 @@ declare
     when 'anyone' = any (v_settings.project_makers) then 'anyone'
     when coalesce(cardinality(v_settings.project_makers), 0) = 0 then 'nobody'
     else 'listed' end;
-  v_email text;
-  v_is_confirmed boolean;
+  v_email constant text := case when v_makers = 'listed' then filestore.address_of(p_account_id) end;
 begin
-  if v_makers = 'listed' and to_regclass('auth.users') is not null then
-    execute 'select lower(nullif(u.email, '''')), u.email_confirmed_at is not null from auth.users u where u.id = $1'
-    into v_email, v_is_confirmed using p_account_id;
-  end if;
   return jsonb_build_object(
     'projectMakers', v_makers, 'sharedBytes', v_settings.account_bytes,
     'reason', case
@@ -8972,7 +9089,7 @@ begin
       when v_makers = 'nobody' then 'operator_only'
       -- An unconfirmed address may belong to someone else: its account may not create projects, and learns
       -- nothing about the list.
-      when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
+      when v_email is not null and filestore.address_of(p_account_id, true) is null then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
       else 'not_listed' end);
@@ -8984,6 +9101,17 @@ comment on function filestore.account_settings is
   'list itself is never shown. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
+create function filestore.own_id(p_owner_id uuid, p_chosen uuid) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return overlay(overlay(md5(p_owner_id || '/' || p_chosen) placing '4' from 13) placing '8' from 17)::uuid;
+end
+$$;
+comment on function filestore.own_id is
+  'A version 4 UUID (RFC 9562) of an owner, such as an account, and an id that the caller chose: that id reveals '
+  'nothing about the rows of other owners, and meets none of them.';
+call filestore.grant_execute('filestore.own_id', 'filestore_account');
+
 create function filestore.lock_account() returns void
 language sql volatile set search_path = '' as $$
   select pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
@@ -8991,18 +9119,74 @@ $$;
 comment on function filestore.lock_account is 'Serializes the changes of the signed-in account''s projects.';
 call filestore.grant_execute('filestore.lock_account', 'filestore_account');
 
+create function filestore.own_projects() returns table (project filestore.projects, role text)
+language sql stable set search_path = '' as $$
+  select p, 'owner' from filestore.projects p where p.owner_id = (select filestore.current_account_id())
+  union all
+  select p, m.role from filestore.members m join filestore.projects p on p.id = m.project_id
+  where m.account_id = (select filestore.current_account_id()) and p.deleted_at is null
+    and p.owner_id is distinct from m.account_id
+$$;
+comment on function filestore.own_projects is 'The projects of the signed-in account, with its role in each.';
+call filestore.grant_execute('filestore.own_projects', 'filestore_account');
+
+create function filestore.open_own_project(
+  p_project_id uuid, out project_id uuid, out suspended_at timestamptz, out role text
+)
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('filestore.project_id', '', true);
+  select (o.project).id, (o.project).suspended_at, o.role into project_id, suspended_at, role
+  from filestore.own_projects() o where p_project_id is null or (o.project).id = p_project_id
+  order by o.role <> 'owner', (o.project).created_at, (o.project).id limit 1;
+  perform set_config('filestore.project_id', project_id::text, true);
+end
+$$;
+comment on function filestore.open_own_project is
+  'Opens a project of the signed-in account: by default the oldest one that it owns, else that it is a member of. '
+  'Nulls if there is none.';
+call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
+
+create function filestore.invited_to(p_id uuid) returns text
+language sql stable security definer set search_path = ''
+as $$ select p.name from filestore.projects p where p.id = p_id and p.deleted_at is null $$;
+comment on function filestore.invited_to is
+  'The name of the project that an invitation is for, which the invited account does not see yet; null: it was '
+  'deleted.';
+call filestore.publish('filestore.invited_to', 'filestore_admin', 'filestore_account');
+
+create function filestore.own_invitations() returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', m.id, 'projectName', filestore.invited_to(m.project_id), 'role', m.role,
+    'invitedBy', filestore.address_of(m.invited_by), 'expiresAt', filestore.iso(m.expires_at))
+    order by m.created_at, m.id), '[]')
+  from filestore.members m
+  where m.account_id is null and m.email = (select filestore.address_of(filestore.current_account_id(), true))
+    and m.expires_at > clock_timestamp() and filestore.invited_to(m.project_id) is not null
+$$;
+comment on function filestore.own_invitations is
+  'The open invitations to the confirmed address of the signed-in account.';
+call filestore.grant_execute('filestore.own_invitations', 'filestore_account');
+
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
+  v_invitations jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
-  return v_entry || jsonb_build_object('value', (
-    select coalesce(jsonb_agg(filestore.account_project(p.id) order by p.created_at, p.id), '[]')
-    from filestore.projects p where p.owner_id = (select filestore.current_account_id())));
+  -- First: account_project opens a project, whose invitations would be visible, too.
+  v_invitations := filestore.own_invitations();
+  return v_entry || jsonb_build_object('value', jsonb_build_object('invitations', v_invitations, 'projects', (
+    select coalesce(jsonb_agg(
+      filestore.account_project((o.project).id) || jsonb_build_object('role', o.role)
+      order by (o.project).created_at, (o.project).id), '[]')
+    from filestore.own_projects() o)));
 end
 $$;
-comment on function public.filestore_account_projects is 'The account''s projects, oldest first.';
+comment on function public.filestore_account_projects is
+  'The account''s projects, oldest first, with its role in each, and the invitations that it has not answered.';
 call filestore.publish('public.filestore_account_projects', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
@@ -9019,9 +9203,7 @@ begin
   -- Null where the account was deleted while this call waited for the lock.
   v_account_id := filestore.current_account_id();
   if v_account_id is null then return v_entry || filestore.refusal('INVALID_SESSION'); end if;
-  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
-  -- projects of other accounts.
-  v_id := overlay(overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
+  v_id := filestore.own_id(v_account_id, p_id);
   if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
       else (filestore.limits()).account_projects_max end;
@@ -9032,7 +9214,7 @@ begin
     on conflict (owner_id, name) do nothing;
     if not found then return v_entry || filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   end if;
-  return v_entry || jsonb_build_object('value', filestore.account_project(v_id));
+  return v_entry || jsonb_build_object('value', filestore.account_project(v_id) || '{"role": "owner"}');
 end
 $$;
 comment on function public.filestore_account_create_project is
@@ -9314,10 +9496,20 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
+  'The actions on an opened project by the people in it, by keys with the scope admin and by the operator: project, '
   'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage, and '
   'those of administer_webhook.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function filestore.scope_of(p_action text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end;
+end
+$$;
+comment on function filestore.scope_of is
+  'The scope that an action on a project needs; null: none.';
+call filestore.grant_execute('filestore.scope_of', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_administer(
   p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb
@@ -9325,8 +9517,7 @@ create function public.filestore_administer(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id,
-    case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end);
+    p_key_hash, p_request_id, filestore.scope_of(p_action));
 begin
   if v_session.envelope ? 'refusal' then
     return coalesce(
@@ -9351,47 +9542,53 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
   v_claims constant jsonb := filestore.current_claims();
-  v_project_id uuid;
-  v_suspended_at timestamptz;
+  v_own record;
+  v_scope constant text := filestore.scope_of(p_action);
   v_repeated jsonb;
+  v_answer jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   if p_action = 'delete' then
     v_repeated := filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid);
     if v_repeated is not null then return v_entry || v_repeated; end if;
   end if;
-  perform set_config('filestore.project_id', '', true);
-  select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
-  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
-  order by p.created_at, p.id limit 1;
-  if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  perform set_config('filestore.project_id', v_project_id::text, true);
+  v_own := filestore.open_own_project(p_project_id);
+  if v_own.project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_action = 'session' then
     delete from filestore.console_sessions s where s.token_hash in (
       select o.token_hash from filestore.console_sessions o
-      where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
+      where o.project_id = v_own.project_id and o.expires_at < clock_timestamp() for update skip locked);
     insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
     values (
-      decode(p_parameters ->> 'tokenHash', 'hex'), v_project_id, filestore.current_account_id(),
+      decode(p_parameters ->> 'tokenHash', 'hex'), v_own.project_id, filestore.current_account_id(),
       filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
       clock_timestamp() + interval '10 minutes')
     on conflict (token_hash) do update
       set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
           expires_at = excluded.expires_at;
-    return v_entry || jsonb_build_object('value', v_project_id);
+    return v_entry || jsonb_build_object('value', v_own.project_id);
   end if;
-  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_suspended_at is not null then
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_own.suspended_at is not null then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  elsif v_scope <> all (filestore.scopes_within(v_own.role)) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
+  elsif p_action = 'delete' and v_own.role <> 'owner' then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}');
   end if;
-  return v_entry || filestore.administer(v_project_id, p_action, p_parameters);
+  -- The usage of keys is for those who see the keys; the others see that of the console.
+  v_answer := filestore.administer(v_own.project_id, p_action, p_parameters || case
+    when p_action = 'usage' and 'admin' <> all (filestore.scopes_within(v_own.role)) then '{"onlyKeyId": null}'
+    else '{}' end::jsonb);
+  return v_entry || case when p_action in ('project', 'rename') and v_answer ? 'value'
+    then jsonb_set(v_answer, '{value,role}', to_jsonb(v_own.role)) else v_answer end;
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project, by default of the account''s oldest one. The owner of a '
-  'suspended project sees its limits, usage and keys, and may revoke keys. The action session lets the '
-  'console''s token stand in for a key of the project, for a limited time and no longer than the session of '
-  'Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
-  'action.';
+  'filestore.administer for a person in the project, by default in the account''s oldest one, as far as the role '
+  'allows; only the owner may delete it. In a suspended project people see its limits, usage and keys, and may revoke '
+  'keys. The action session lets the console''s token stand in for a key of the project, for a limited time and no '
+  'longer than the session of Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND, '
+  'FORBIDDEN_SCOPE, and those of the action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
@@ -9434,13 +9631,14 @@ begin
   for v_project in select * from filestore.projects p where p.owner_id = v_account_id order by p.id loop
     perform filestore.end_project(v_project.id, v_project.name, null);
   end loop;
+  delete from filestore.members m where m.account_id = v_account_id;
   return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
 end
 $$;
 comment on function public.filestore_account_delete is
-  'Deletes the signed-in account, confirmed by its address, and all of its projects. Afterwards the caller '
-  'has Auth remove the account. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended '
-  'one of the projects.';
+  'Deletes the signed-in account, confirmed by its address, with its memberships and all of its projects. '
+  'Afterwards the caller has Auth remove the account. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the '
+  'operator has suspended one of the projects.';
 call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
 -- 71_operator.sql ====================================================================================================
 -- Projects and keys, for the operator's command line. Only the secret key may call these functions. They
@@ -9586,6 +9784,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_project filestore.projects;
   v_account_id uuid;
+  v_former_id uuid;
   v_problem text;
   v_refusal constant jsonb := case when p_changes ? 'name' then filestore.validate_name(p_changes ->> 'name', 1) end;
 begin
@@ -9598,14 +9797,18 @@ begin
   elsif p_changes ? 'tier' and not exists (select from filestore.tiers t where t.name = p_changes ->> 'tier') then
     return filestore.refusal('UNKNOWN_TIER');
   end if;
+  select p.owner_id into v_former_id from filestore.projects p where p.id = p_id for no key update;
   update filestore.projects p
   set name = coalesce(p_changes ->> 'name', p.name), owner_id = coalesce(v_account_id, p.owner_id),
       suspended_at = case p_changes ->> 'isSuspended'
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  -- Apps act for the person who let them in. They do not return with that person, either.
-  if v_account_id is not null then perform filestore.disconnect_apps(p_id, v_account_id); end if;
+  if v_account_id is not null then
+    -- Apps act for the person who let them in. They do not return with that person, either.
+    perform filestore.disconnect_apps(p_id, v_account_id);
+    delete from filestore.members m where m.project_id = p_id and m.account_id = v_former_id;
+  end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
@@ -9794,8 +9997,8 @@ declare
   v_entry constant jsonb := filestore.enter_account();
   v_is_consent constant boolean := p_app is not null;
   v_answered bytea;
+  v_own record;
   v_project_id uuid;
-  v_suspended_at timestamptz;
   v_added jsonb := '{}';
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
@@ -9808,14 +10011,14 @@ begin
       then '{"value": true}' else filestore.refusal('REQUEST_NOT_FOUND') end;
   end if;
   if v_is_consent then
-    perform set_config('filestore.project_id', '', true);
-    select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
-    where p.owner_id = (select filestore.current_account_id()) and p.id = p_project_id;
-    if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-    if v_suspended_at is not null then
+    v_own := filestore.open_own_project(coalesce(p_project_id, '00000000-0000-0000-0000-000000000000'));
+    if v_own.project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+    if v_own.suspended_at is not null then
       return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+    elsif p_app -> 'scopes' ? 'write' and 'write' <> all (filestore.scopes_within(v_own.role)) then
+      return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "write"}');
     end if;
-    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_project_id := v_own.project_id;
     v_added := filestore.add_app(v_project_id, p_app);
     if v_added ? 'refusal' then return v_entry || v_added; end if;
   end if;
@@ -9833,6 +10036,238 @@ comment on function public.filestore_account_consent is
   'clientHash, clientName, clientHost, redirectUri and challenge. The app gets the code whose hash is given. '
   'Refusals: REQUEST_NOT_FOUND, PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_consent', 'filestore_account', 'authenticated');
+-- 74_members.sql =====================================================================================================
+-- Members: the people in a project besides its owner, and the invitations. Nothing here looks an account up by its
+-- address: whether an address has an account changes no answer, and no work.
+
+create function filestore.team(p_project_id uuid) returns setof filestore.members
+language sql stable set search_path = '' as $$
+  select p.id, coalesce(m.id, p.owner_id), p.owner_id, coalesce(filestore.address_of(p.owner_id), m.email), 'owner',
+         null::uuid, null::timestamptz, null::timestamptz
+  from filestore.projects p
+  left join filestore.members m on m.project_id = p.id and m.account_id = p.owner_id
+  where p.id = p_project_id and p.owner_id is not null
+  union all
+  select m.project_id, m.id, m.account_id, coalesce(filestore.address_of(m.account_id), m.email), m.role, m.invited_by,
+         m.created_at, m.expires_at
+  from filestore.projects p join filestore.members m on m.project_id = p.id
+  where p.id = p_project_id and (m.account_id is null or m.account_id is distinct from p.owner_id)
+    and (m.expires_at > clock_timestamp()) is not false
+$$;
+comment on function filestore.team is
+  'The people in an opened project: its owner, its members, with their present addresses, and the open invitations.';
+call filestore.grant_execute('filestore.team', 'filestore_account');
+
+create function filestore.member_record(p_member filestore.members) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', (p_member).id, 'email', coalesce((p_member).email, ''), 'role', (p_member).role,
+    'state', case when (p_member).account_id is null then 'invited' else 'active' end,
+    'expiresAt', filestore.iso((p_member).expires_at)));
+end
+$$;
+comment on function filestore.member_record is 'A member, the owner or an invitation, as all of them see it.';
+call filestore.grant_execute('filestore.member_record', 'filestore_account');
+
+create function filestore.invite(p_project_id uuid, p_id uuid, p_email text, p_role text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_id constant uuid := filestore.own_id(p_project_id, p_id);
+  v_member filestore.members;
+begin
+  select * into v_member from filestore.team(p_project_id) t where t.id = v_id;
+  if found then return jsonb_build_object('value', filestore.member_record(v_member)); end if;
+  if (p_email ~ '^[!-?A-~]+@[!-?A-~]+$' and octet_length(p_email) <= 254) is not true then
+    return filestore.refused_field('email', 'must be an e-mail address');
+  elsif exists (select from filestore.team(p_project_id) t where t.email = lower(p_email)) then
+    return filestore.refusal('MEMBER_ALREADY_EXISTS');
+  elsif (select count(*) from filestore.team(p_project_id)) >= v_limits.project_members_max then
+    return filestore.refusal('MEMBER_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_members_max));
+  end if;
+  delete from filestore.members m where m.project_id = p_project_id and m.expires_at <= clock_timestamp();
+  insert into filestore.members (project_id, id, email, role, invited_by, expires_at)
+  values (
+    p_project_id, v_id, lower(p_email), p_role, filestore.current_account_id(),
+    clock_timestamp() + make_interval(days => v_limits.invitation_days))
+  returning * into v_member;
+  return jsonb_build_object('value', filestore.member_record(v_member));
+end
+$$;
+comment on function filestore.invite is
+  'Invites an address to an opened project, or returns the invitation that was made with this id. Refusals: '
+  'MEMBER_ALREADY_EXISTS, MEMBER_LIMIT_REACHED, VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.invite', 'filestore_account');
+
+create function filestore.remove_member(p_member filestore.members) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  delete from filestore.members m where m.project_id = p_member.project_id and m.id = p_member.id;
+  -- Without a role nothing that acts for the person has a right. These do not return with that person, either.
+  update filestore.links l set revoked_at = clock_timestamp()
+  where l.project_id = p_member.project_id and l.account_id = p_member.account_id and l.revoked_at is null;
+  update filestore.api_keys k set revoked_at = clock_timestamp()
+  where k.project_id = p_member.project_id and k.account_id = p_member.account_id and k.revoked_at is null;
+  return jsonb_build_object('value', jsonb_build_object('id', p_member.id));
+end
+$$;
+comment on function filestore.remove_member is
+  'Removes a member of an opened project, or an invitation. The member''s links and apps end; keys stay.';
+call filestore.grant_execute('filestore.remove_member', 'filestore_account');
+
+create function filestore.transfer(p_project_id uuid, p_member filestore.members) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_owner_id constant uuid := filestore.current_account_id();
+  v_limit constant integer := (filestore.limits()).account_projects_max;
+  v_bytes_max constant bigint := filestore.account_settings(p_member.account_id) ->> 'sharedBytes';
+  v_shared_before bigint;
+  v_projects integer;
+begin
+  -- In one order, so that two transfers do not wait for each other. As in lock_account.
+  perform pg_advisory_xact_lock(hashtextextended('account/' || least(v_owner_id, p_member.account_id), 0));
+  perform pg_advisory_xact_lock(hashtextextended('account/' || greatest(v_owner_id, p_member.account_id), 0));
+  v_shared_before := filestore.shared_bytes(p_member.account_id);
+  perform set_config('filestore.account_id', p_member.account_id::text, true);
+  v_projects := (select count(*) from filestore.projects p where p.owner_id = p_member.account_id);
+  perform set_config('filestore.account_id', '', true);
+  if v_projects >= v_limit then
+    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+  end if;
+  begin
+    update filestore.projects p set (owner_id) = row (p_member.account_id) where p.id = p_project_id;
+  exception when unique_violation then
+    return filestore.refusal('PROJECT_NAME_TAKEN');
+  end;
+  -- The usage moves with the project. It must not take the room of the projects that the new owner has already.
+  if v_bytes_max is not null
+    and filestore.shared_bytes(p_member.account_id) > greatest(v_bytes_max, v_shared_before) then
+    update filestore.projects p set (owner_id) = row (v_owner_id) where p.id = p_project_id;
+    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', v_bytes_max, 'account', true));
+  end if;
+  insert into filestore.members as m (project_id, id, account_id, email, role)
+  values (p_project_id, v_owner_id, v_owner_id, filestore.address_of(v_owner_id), 'admin')
+  on conflict (project_id, account_id) do update set role = 'admin';
+  return jsonb_build_object('value', filestore.account_project(p_project_id) || '{"role": "admin"}');
+end
+$$;
+comment on function filestore.transfer is
+  'Makes a member the owner of an opened project; the owner becomes an admin. Refusals: PROJECT_NAME_TAKEN, '
+  'PROJECT_LIMIT_REACHED and QUOTA_EXCEEDED, of the new owner.';
+call filestore.grant_execute('filestore.transfer', 'filestore_account');
+
+create function filestore.manage_members(p_project_id uuid, p_role text, p_action text, p_parameters jsonb)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_admin constant boolean := p_role in ('admin', 'owner');
+  v_role constant text := p_parameters ->> 'role';
+  v_member filestore.members;
+begin
+  if p_action = 'members' then
+    return jsonb_build_object('value', (
+      select coalesce(jsonb_agg(filestore.member_record(t) order by t.role = 'owner' desc, t.created_at, t.id), '[]')
+      from filestore.team(p_project_id) t));
+  end if;
+  select * into v_member from filestore.team(p_project_id) t where t.id = filestore.to_uuid(p_parameters ->> 'id');
+  if (v_is_admin or p_action = 'remove_member' and v_member.account_id = filestore.current_account_id())
+    is not true then
+    return filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}');
+  -- An earlier attempt, whose answer was lost, has made that member the owner.
+  elsif p_action = 'transfer' and v_member.role = 'owner' then
+    return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object('role', p_role));
+  elsif p_action = 'transfer' and p_role <> 'owner' then
+    return filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}');
+  elsif p_action in ('invite', 'change_member') and v_role not in ('viewer', 'editor', 'admin') is not false then
+    return filestore.refused_field('role', 'must be viewer, editor or admin');
+  elsif p_action = 'invite' then
+    return filestore.invite(p_project_id, filestore.to_uuid(p_parameters ->> 'id'), p_parameters ->> 'email', v_role);
+  elsif v_member.id is null or p_action = 'transfer'
+    and (v_member.account_id is null or not filestore.is_account_active(v_member.account_id)) then
+    return filestore.refusal('MEMBER_NOT_FOUND');
+  elsif v_member.role = 'owner' then
+    return case p_role when 'owner' then filestore.refusal('OWNER_REQUIRED')
+      else filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}') end;
+  end if;
+  case p_action
+    when 'change_member' then
+      update filestore.members m set role = v_role where m.project_id = p_project_id and m.id = v_member.id;
+      v_member.role := v_role;
+      return jsonb_build_object('value', filestore.member_record(v_member));
+    when 'remove_member' then return filestore.remove_member(v_member);
+    when 'transfer' then return filestore.transfer(p_project_id, v_member);
+  end case;
+end
+$$;
+comment on function filestore.manage_members is
+  'The actions of a person with this role on the members of an opened project; see filestore_account_members.';
+call filestore.grant_execute('filestore.manage_members', 'filestore_account');
+
+create function public.filestore_account_members(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
+  v_own record;
+begin
+  if v_entry ? 'refusal' then return v_entry; end if;
+  v_own := filestore.open_own_project(p_project_id);
+  if v_own.project_id is not null and p_action <> 'members' then
+    perform pg_advisory_xact_lock(hashtextextended('members/' || v_own.project_id, 0));
+    -- Again: a change that this one waited for may have changed the role.
+    v_own := filestore.open_own_project(v_own.project_id);
+  end if;
+  if v_own.project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  if v_own.suspended_at is not null and p_action not in ('members', 'remove_member') then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  end if;
+  return v_entry || filestore.manage_members(v_own.project_id, v_own.role, p_action, p_parameters);
+end
+$$;
+comment on function public.filestore_account_members is
+  'The members of a project, by default of the account''s oldest one. Everybody in it may list them (members) and '
+  'leave (remove_member: id); the owner and admins invite (id, chosen by the caller, email and role), change_member '
+  '(id, role) and remove_member (id); the owner may transfer the project (id). Refusals: PROJECT_NOT_FOUND, '
+  'FORBIDDEN_SCOPE, MEMBER_NOT_FOUND, OWNER_REQUIRED, MEMBER_ALREADY_EXISTS, MEMBER_LIMIT_REACHED, '
+  'PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, QUOTA_EXCEEDED, VALIDATION_ERROR.';
+call filestore.publish('public.filestore_account_members', 'filestore_account', 'authenticated');
+
+create function public.filestore_account_answer_invitation(p_id uuid, p_accepts boolean) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
+  v_account_id constant uuid := filestore.current_account_id();
+  v_email constant text := filestore.address_of(v_account_id, true);
+  v_member filestore.members;
+begin
+  if v_entry ? 'refusal' then return v_entry; end if;
+  perform set_config('filestore.project_id', '', true);
+  select * into v_member from filestore.members m
+  -- Accepted by this account already: the same request again, whose answer was lost.
+  where m.id = p_id and (m.account_id is null or m.account_id = v_account_id and p_accepts);
+  perform pg_advisory_xact_lock(hashtextextended('members/' || v_member.project_id, 0));
+  select * into v_member from filestore.members m
+  where m.id = v_member.id and m.project_id = v_member.project_id and filestore.invited_to(m.project_id) is not null
+    and (m.account_id = v_account_id and p_accepts
+      or m.account_id is null and m.email = v_email and m.expires_at > clock_timestamp());
+  if not found then return v_entry || filestore.refusal('INVITATION_NOT_FOUND'); end if;
+  perform set_config('filestore.project_id', v_member.project_id::text, true);
+  if not p_accepts then return v_entry || filestore.remove_member(v_member); end if;
+  if v_member.account_id is null then
+    if exists (select from filestore.team(v_member.project_id) t where t.account_id = v_account_id) then
+      return v_entry || filestore.refusal('MEMBER_ALREADY_EXISTS');
+    end if;
+    update filestore.members m set account_id = v_account_id, expires_at = null
+    where m.project_id = v_member.project_id and m.id = v_member.id;
+  end if;
+  return v_entry || jsonb_build_object('value', filestore.account_project(v_member.project_id) || jsonb_build_object(
+    'role', (select o.role from filestore.own_projects() o where (o.project).id = v_member.project_id)));
+end
+$$;
+comment on function public.filestore_account_answer_invitation is
+  'Accepts an invitation to the confirmed address of the signed-in account, which then is a member and gets the '
+  'project, or declines it. Refusals: INVITATION_NOT_FOUND, MEMBER_ALREADY_EXISTS.';
+call filestore.publish('public.filestore_account_answer_invitation', 'filestore_account', 'authenticated');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --

@@ -10,6 +10,9 @@ create view filestore.limits as select
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   8 as compaction_check_every_segments,
   20 as account_projects_max,
+  -- Members of a project, with its owner and open invitations, and how long an invitation is open.
+  50 as project_members_max,
+  14 as invitation_days,
   -- Calls per minute of an account's own functions, for all of its projects together.
   120 as account_requests_per_minute,
   -- Keys that are neither revoked nor expired.

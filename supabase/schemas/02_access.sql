@@ -25,7 +25,7 @@ $$;
 comment on function filestore.is_account_active is
   'Whether an account exists and is not banned. Like the next functions, it runs as the role that applies '
   'migrations, which may read the schema auth.';
-call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
+call filestore.grant_execute('filestore.is_account_active', 'filestore_account', 'filestore_engine');
 
 create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
@@ -50,6 +50,23 @@ comment on function filestore.is_session_active is
   'Whether the account''s session has not ended, and was begun with a second factor if the account has one '
   'now. Where Auth stores sessions, a token that names no session has none.';
 call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
+
+create function filestore.address_of(p_account_id uuid, p_must_be_confirmed boolean default false) returns text
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  v_address text;
+begin
+  if to_regclass('auth.users') is not null then
+    execute 'select lower(nullif(u.email, '''')) from auth.users u
+      where u.id = $1 and (not $2 or u.email_confirmed_at is not null)'
+    into v_address using p_account_id, p_must_be_confirmed;
+  end if;
+  return v_address;
+end
+$$;
+comment on function filestore.address_of is
+  'The e-mail address of an account, in lower case; null where it has none or, if it must be, none that is confirmed.';
+call filestore.grant_execute('filestore.address_of', 'filestore_account', 'filestore_engine');
 
 create function filestore.current_claims() returns jsonb
 language plpgsql stable set search_path = ''

@@ -1,4 +1,4 @@
--- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
+-- The tables of projects, members, keys, console sessions, links and windows, each with its policies and grants.
 
 create table filestore.tiers (
   name text primary key,
@@ -84,15 +84,62 @@ create policy "The operator sees and changes every project" on filestore.project
 create policy "A deletion removes only the project that it opened"
   on filestore.projects as restrictive for delete to filestore_admin using (id = filestore.current_project_id());
 grant select, insert, update, delete on filestore.projects to filestore_admin;
-create policy "An account sees its projects" on filestore.projects for select to filestore_account
-  using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
-    or id = filestore.current_project_id());
 create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
   on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks)
   on filestore.projects to filestore_account;
+
+create table filestore.members (
+  project_id uuid not null references filestore.projects (id),
+  id uuid not null default gen_random_uuid(),
+  account_id uuid,
+  email text check (email ~ '^[!-?A-~]+@[!-?A-~]+$' and octet_length(email) <= 254 and email = lower(email)),
+  role text not null check (role in ('viewer', 'editor', 'admin')),
+  invited_by uuid,
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3),
+  primary key (project_id, id),
+  unique (project_id, account_id),
+  constraint members_are_invited_or_active
+    check ((account_id is null) = (expires_at is not null) and (account_id is not null or email is not null))
+);
+comment on table filestore.members is
+  'The people in a project besides its owner, and the invitations that wait for somebody.';
+comment on column filestore.members.account_id is
+  'Null: an invitation, for the account with this confirmed address. The owner''s own row has no effect until '
+  'somebody else owns the project.';
+comment on column filestore.members.email is
+  'In lower case. Of a member: the address at the time of the acceptance, shown where the account has none.';
+comment on column filestore.members.invited_by is 'The account of the member who invited this one.';
+create unique index members_invited on filestore.members (email, project_id) where account_id is null;
+create index members_by_account on filestore.members (account_id);
+create index members_by_end on filestore.members (expires_at) where account_id is null;
+create policy "A key sees the members of its project" on filestore.members for select to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select (project_id, account_id, role) on filestore.members to filestore_engine;
+create policy "The operator and the sweep remove members" on filestore.members to filestore_admin using (true);
+grant select (project_id, id, account_id, expires_at), delete on filestore.members to filestore_admin;
+create policy "An account sees its rows, and those of the project it opened"
+  on filestore.members for select to filestore_account
+  using (account_id = (select filestore.current_account_id()) or project_id = filestore.current_project_id()
+    or account_id is null and email = (select filestore.address_of(filestore.current_account_id(), true)));
+create policy "An account invites to the project that it opened" on filestore.members for insert to filestore_account
+  with check (project_id = filestore.current_project_id());
+create policy "An account changes the members of the project that it opened"
+  on filestore.members for update to filestore_account using (project_id = filestore.current_project_id());
+create policy "An account removes itself, and others where it opened"
+  on filestore.members for delete to filestore_account
+  using (account_id = (select filestore.current_account_id()) or project_id = filestore.current_project_id());
+grant select, insert, update (account_id, role, expires_at), delete on filestore.members to filestore_account;
+
+create policy "An account sees its projects and those that it is a member of"
+  on filestore.projects for select to filestore_account
+  using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
+    or id = filestore.current_project_id()
+    or id in (
+      select m.project_id from filestore.members m where m.account_id = (select filestore.current_account_id())));
 
 create table filestore.api_keys (
   id uuid primary key default gen_random_uuid(),
@@ -128,7 +175,8 @@ comment on table filestore.api_keys is
 comment on column filestore.api_keys.key_hash is
   'Null: the key ended long ago; its id and name remain for the versions that it wrote. Of an app: random.';
 comment on column filestore.api_keys.account_id is
-  'The person who let the app in. The app is refused while the project has another owner.';
+  'The person who let the app in. The app has no right that this person lacks: none once the person is no longer '
+  'in the project.';
 comment on column filestore.api_keys.client_hash is 'The SHA-256 of the app''s client id.';
 comment on column filestore.api_keys.client_host is 'Empty: an app on the person''s device.';
 comment on column filestore.api_keys.has_written is
@@ -215,9 +263,9 @@ create table filestore.console_sessions (
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives a token '
-  'from its own secret and the owner''s access token, and the account opens the session with that token. The '
-  'session ends with the session of Auth, and when the project gets another owner.';
+  'Stands in for a key while a person works in the console: the edge function derives a token from its own '
+  'secret and the access token, and the account opens the session with that token. Its rights are always those '
+  'of the person''s role. The session ends with the session of Auth.';
 comment on column filestore.console_sessions.session_id is
   'The session of Auth (auth.sessions.id) to which the access token belongs; null where Auth stores no '
   'sessions.';
@@ -308,7 +356,7 @@ comment on column filestore.links.version is
 comment on column filestore.links.if_version is
   'For a link that writes: the version that it replaces; 0: the file must not exist.';
 comment on column filestore.links.key_id is
-  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) created it.';
+  'The key that it acts as, which follows rotations; null where a person (account_id) created it.';
 comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
 create index links_by_project on filestore.links (project_id, created_at);
 create index links_by_key on filestore.links (key_id);
@@ -329,7 +377,7 @@ create policy "The operator and the sweep change and remove every link" on files
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 create policy "An account changes the links of the project that it opened"
   on filestore.links to filestore_account using (project_id = filestore.current_project_id());
-grant select, update (key_id, key_hash) on filestore.links to filestore_account;
+grant select, update (key_id, key_hash, revoked_at) on filestore.links to filestore_account;
 
 create unlogged table filestore.link_windows (
   project_id uuid not null,

@@ -94,7 +94,7 @@ call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'files
 
 create type filestore.session as (
   project_id uuid, key_id uuid, tier text, max_file_bytes bigint, max_project_bytes bigint, account_id uuid,
-  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid,
+  account_bytes bigint, envelope jsonb, scopes text[], path_prefix text, caller_id uuid, person_id uuid,
   has_webhooks boolean
 );
 comment on type filestore.session is
@@ -102,6 +102,9 @@ comment on type filestore.session is
 comment on column filestore.session.caller_id is
   'The caller whose idempotency keys these requests use: the link that acts as the key, the key, or, all '
   'zeros, the console.';
+comment on column filestore.session.account_id is 'The owner of the project.';
+comment on column filestore.session.person_id is
+  'The account that acts, in the console, by its link or by an app that it let in; null for keys.';
 comment on column filestore.session.envelope is
   'The part that every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 

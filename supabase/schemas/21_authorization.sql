@@ -148,6 +148,51 @@ comment on function filestore.open_paths is
   'place that the request names, is in a branch.';
 call filestore.grant_execute('filestore.open_paths', 'filestore_engine');
 
+create function filestore.role_of(p_project_id uuid, p_owner_id uuid, p_account_id uuid) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  if p_account_id = p_owner_id then return 'owner'; end if;
+  return (
+    select m.role from filestore.members m
+    where m.project_id = p_project_id and m.account_id = p_account_id and filestore.is_account_active(p_account_id));
+end
+$$;
+comment on function filestore.role_of is
+  'The role of an account in the opened project: owner, admin, editor or viewer; null: none. That of a member who is '
+  'banned or deleted is none; the owner''s project counts as suspended then.';
+call filestore.grant_execute('filestore.role_of', 'filestore_engine');
+
+create function filestore.scopes_within(p_role text, p_scopes text[] default '{read,write,admin}') returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return array(
+    select s.scope from unnest(p_scopes) with ordinality s (scope, place)
+    where p_role in ('owner', 'admin') or s.scope = 'read' and p_role is not null
+      or s.scope = 'write' and p_role = 'editor'
+    order by s.place);
+end
+$$;
+comment on function filestore.scopes_within is 'Those of the scopes that a person with this role has.';
+call filestore.grant_execute('filestore.scopes_within', 'filestore_account', 'filestore_engine');
+
+create function filestore.refused_caller(p_account_id uuid, p_is_session_active boolean, p_has_ended boolean)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
+    when not p_is_session_active and filestore.is_account_active(p_account_id)
+      then filestore.refusal('INVALID_SESSION')
+    when p_has_ended
+      then filestore.refusal(case when p_is_session_active is null then 'INVALID_API_KEY' else 'PROJECT_NOT_FOUND' end)
+    end;
+end
+$$;
+comment on function filestore.refused_caller is
+  'The refusal of a caller that has ended: a key does with its project; a console session, a link made in one and an '
+  'app do, too, when their person is not in the project. is_session_active: null but for sessions.';
+call filestore.grant_execute('filestore.refused_caller', 'filestore_engine');
+
 create function filestore.authorize(
   p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1, p_place text default null
 ) returns filestore.session
@@ -160,6 +205,7 @@ declare
   v_is_suspended boolean;
   v_is_deleted boolean;
   v_writes boolean;
+  v_role text;
   v_count filestore.request_count;
   v_refusal jsonb;
 begin
@@ -186,14 +232,13 @@ begin
     v_is_deleted, v_session.account_id, v_session.has_webhooks, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_caller.project_id;
-  v_session.envelope := case
-    -- A key ends with its project; a console session, a link created in it, and an app with the account's ownership.
-    when v_is_deleted is not false or (v_caller.key_id is null or v_caller.account_id is not null) and
-      v_caller.account_id is distinct from v_session.account_id
-      then filestore.refusal('INVALID_API_KEY')
-    -- The sessions of a deleted account have ended, too: its projects are suspended for sessions as for keys.
-    when not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id)
-      then filestore.refusal('INVALID_SESSION') end;
+  if v_caller.account_id is not null then
+    v_session.person_id := v_caller.account_id;
+    v_role := filestore.role_of(v_session.project_id, v_session.account_id, v_session.person_id);
+    v_session.scopes := filestore.scopes_within(v_role, v_session.scopes);
+  end if;
+  v_session.envelope := filestore.refused_caller(v_caller.account_id, v_caller.is_session_active,
+    v_is_deleted is not false or v_session.person_id is not null and v_role is null);
   if v_session.envelope is not null then return v_session; end if;
   v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
   if not v_count.is_allowed then
@@ -221,9 +266,9 @@ $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), '
   'counts the request, and requires a scope. Files in branches are visible only if p_place, or the key''s prefix, is '
-  'below `.branches/`. A project is suspended by the operator, or while its owner is '
-  'banned or deleted. INVALID_SESSION where the access token of a console session belongs to a session of '
-  'Auth that has ended.';
+  'below `.branches/`. What acts for a person has no scope that the person''s role lacks. A project is suspended by '
+  'the operator, or while its owner is banned or deleted. INVALID_SESSION where the access token of a console session '
+  'belongs to a session of Auth that has ended, PROJECT_NOT_FOUND where its person is not in the project.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.outside_prefix(p_session filestore.session, p_path text) returns jsonb

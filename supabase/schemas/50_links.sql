@@ -72,7 +72,7 @@ begin
     (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
     (p_link ->> 'ifVersion')::integer, v_session.key_id,
     case when v_session.key_id is not null then filestore.current_key_hash() end,
-    case when v_session.key_id is null then v_session.account_id end,
+    case when v_session.key_id is null then v_session.person_id end,
     clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
   returning * into v_link;
   return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link));

@@ -21,7 +21,7 @@ begin
     updated_at, expires_at, due_at)
   select v_project_id, p_branch ->> 'name', v_directory, p_branch ->> 'title', (
       select k.name from filestore.api_keys k where k.project_id = v_project_id and k.id = p_session.key_id),
-    case when p_session.key_id is null then p_session.account_id end,
+    case when p_session.key_id is null then p_session.person_id end,
     coalesce(v_moment.position, filestore.last_position_by(v_project_id, v_end, v_moment.at)), v_moment.at,
     (p_branch ->> 'commitId')::uuid, v_now, v_now, e.at, e.at
   from (values (v_now + make_interval(secs => (p_branch ->> 'expiresIn')::integer))) e (at)

@@ -5,6 +5,7 @@ create function filestore.open_app(p_project_id uuid, p_key_hash bytea, p_client
 language plpgsql volatile set search_path = '' as $$
 declare
   v_app filestore.api_keys;
+  v_role text;
 begin
   perform set_config('filestore.key_hash', encode(p_key_hash, 'hex'), true);
   perform set_config('filestore.project_id', p_project_id::text, true);
@@ -13,15 +14,16 @@ begin
   where k.key_hash = p_key_hash and k.client_hash = decode(p_client_hash, 'hex') and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp())
   for no key update;
-  if not exists (
-    select from filestore.projects p
-    where p.id = p_project_id and p.deleted_at is null and p.owner_id = v_app.account_id) then return null; end if;
+  select filestore.role_of(p.id, p.owner_id, v_app.account_id) into v_role from filestore.projects p
+  where p.id = p_project_id and p.deleted_at is null;
+  if v_role is null then return null; end if;
+  v_app.scopes := filestore.scopes_within(v_role, v_app.scopes);
   return v_app;
 end
 $$;
 comment on function filestore.open_app is
-  'The app of this client, for the rest of the transaction; null where it has ended: it was revoked, it has '
-  'expired, or the project has another owner.';
+  'The app of this client, for the rest of the transaction, with the scopes that its person''s role allows; null '
+  'where it has ended: it was revoked, it has expired, or the person is no longer in the project.';
 call filestore.grant_execute('filestore.open_app', 'filestore_engine');
 
 create function filestore.add_tokens(p_app filestore.api_keys, p_access_hash text, p_refresh_hash text) returns jsonb

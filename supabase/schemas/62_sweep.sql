@@ -197,6 +197,10 @@ begin
     where o.created_at < filestore.sweep_clock() - interval '30 days' and not exists (
       select from filestore.webhooks w where w.project_id = o.project_id and w.position < o.position)
     order by o.created_at limit c_links);
+  delete from filestore.members m where (m.project_id, m.id) in (
+    select o.project_id, o.id from filestore.members o
+    where o.account_id is null and o.expires_at < filestore.sweep_clock()
+    order by o.expires_at limit c_links);
   -- Windows of links that were removed, too; a link that is used again gets a new one.
   delete from filestore.link_windows w
   where w.window_start < clock_timestamp() - interval '1 hour' and (w.project_id, w.link_id) in (
@@ -218,7 +222,7 @@ $$;
 comment on function public.filestore_sweep_next is
   'The project whose uploads are to be examined and that has waited longest, and how far its sweep has '
   'progressed; null if there is no such project, with p_begun none that existed by then. Also removes some '
-  'keys, tokens, links and windows of links that ended long ago.';
+  'keys, tokens, links and windows of links that ended long ago, and invitations that nobody accepted in time.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

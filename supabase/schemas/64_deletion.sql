@@ -141,8 +141,8 @@ declare
   c_tables constant text[] := '{webhook_deliveries, webhook_events, webhooks, search_queue, search_chunks,
     search_texts, search_contents, shared_segments, possibly_unreferenced_segments, dead_segments, retention_passes,
     purged_files, branch_files, branches, file_versions, files, runs, idempotency_keys, link_windows, links,
-    console_sessions, app_consents, app_tokens, api_keys, rate_windows, project_usage, sweeps, usage_days,
-    usage_levels, usage_folds}';
+    console_sessions, app_consents, app_tokens, members, api_keys, rate_windows, project_usage, sweeps,
+    usage_days, usage_levels, usage_folds}';
   v_table text;
   v_key text;
   v_removed integer := 0;

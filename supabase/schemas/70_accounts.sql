@@ -1,8 +1,8 @@
--- Projects and keys, for the accounts that own them and for keys with the scope admin.
+-- Projects and keys, for the people in a project and for keys with the scope admin.
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as
--- `filestore_account`, whose policies show the projects that the account owns. Once a project is found under
--- those policies, the transaction is set to act for it.
+-- `filestore_account`, whose policies show the projects that the account owns or is a member of. Once a project is
+-- found under those policies, the transaction is set to act for it, as far as the account's role allows.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -17,7 +17,7 @@ begin
       'name', (p_key).client_name, 'host', (p_key).client_host)) else '{}' end;
 end
 $$;
-comment on function filestore.account_key is 'A key, or an app, as its project''s owner sees it.';
+comment on function filestore.account_key is 'A key, or an app, as the project''s owner and admins see it.';
 call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
@@ -163,13 +163,8 @@ declare
     when 'anyone' = any (v_settings.project_makers) then 'anyone'
     when coalesce(cardinality(v_settings.project_makers), 0) = 0 then 'nobody'
     else 'listed' end;
-  v_email text;
-  v_is_confirmed boolean;
+  v_email constant text := case when v_makers = 'listed' then filestore.address_of(p_account_id) end;
 begin
-  if v_makers = 'listed' and to_regclass('auth.users') is not null then
-    execute 'select lower(nullif(u.email, '''')), u.email_confirmed_at is not null from auth.users u where u.id = $1'
-    into v_email, v_is_confirmed using p_account_id;
-  end if;
   return jsonb_build_object(
     'projectMakers', v_makers, 'sharedBytes', v_settings.account_bytes,
     'reason', case
@@ -177,7 +172,7 @@ begin
       when v_makers = 'nobody' then 'operator_only'
       -- An unconfirmed address may belong to someone else: its account may not create projects, and learns
       -- nothing about the list.
-      when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
+      when v_email is not null and filestore.address_of(p_account_id, true) is null then 'address_unconfirmed'
       when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
         v_settings.project_makers) then null
       else 'not_listed' end);
@@ -189,6 +184,17 @@ comment on function filestore.account_settings is
   'list itself is never shown. Runs as the role that applies migrations, which may read auth.users.';
 call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
+create function filestore.own_id(p_owner_id uuid, p_chosen uuid) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return overlay(overlay(md5(p_owner_id || '/' || p_chosen) placing '4' from 13) placing '8' from 17)::uuid;
+end
+$$;
+comment on function filestore.own_id is
+  'A version 4 UUID (RFC 9562) of an owner, such as an account, and an id that the caller chose: that id reveals '
+  'nothing about the rows of other owners, and meets none of them.';
+call filestore.grant_execute('filestore.own_id', 'filestore_account');
+
 create function filestore.lock_account() returns void
 language sql volatile set search_path = '' as $$
   select pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
@@ -196,18 +202,74 @@ $$;
 comment on function filestore.lock_account is 'Serializes the changes of the signed-in account''s projects.';
 call filestore.grant_execute('filestore.lock_account', 'filestore_account');
 
+create function filestore.own_projects() returns table (project filestore.projects, role text)
+language sql stable set search_path = '' as $$
+  select p, 'owner' from filestore.projects p where p.owner_id = (select filestore.current_account_id())
+  union all
+  select p, m.role from filestore.members m join filestore.projects p on p.id = m.project_id
+  where m.account_id = (select filestore.current_account_id()) and p.deleted_at is null
+    and p.owner_id is distinct from m.account_id
+$$;
+comment on function filestore.own_projects is 'The projects of the signed-in account, with its role in each.';
+call filestore.grant_execute('filestore.own_projects', 'filestore_account');
+
+create function filestore.open_own_project(
+  p_project_id uuid, out project_id uuid, out suspended_at timestamptz, out role text
+)
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('filestore.project_id', '', true);
+  select (o.project).id, (o.project).suspended_at, o.role into project_id, suspended_at, role
+  from filestore.own_projects() o where p_project_id is null or (o.project).id = p_project_id
+  order by o.role <> 'owner', (o.project).created_at, (o.project).id limit 1;
+  perform set_config('filestore.project_id', project_id::text, true);
+end
+$$;
+comment on function filestore.open_own_project is
+  'Opens a project of the signed-in account: by default the oldest one that it owns, else that it is a member of. '
+  'Nulls if there is none.';
+call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
+
+create function filestore.invited_to(p_id uuid) returns text
+language sql stable security definer set search_path = ''
+as $$ select p.name from filestore.projects p where p.id = p_id and p.deleted_at is null $$;
+comment on function filestore.invited_to is
+  'The name of the project that an invitation is for, which the invited account does not see yet; null: it was '
+  'deleted.';
+call filestore.publish('filestore.invited_to', 'filestore_admin', 'filestore_account');
+
+create function filestore.own_invitations() returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', m.id, 'projectName', filestore.invited_to(m.project_id), 'role', m.role,
+    'invitedBy', filestore.address_of(m.invited_by), 'expiresAt', filestore.iso(m.expires_at))
+    order by m.created_at, m.id), '[]')
+  from filestore.members m
+  where m.account_id is null and m.email = (select filestore.address_of(filestore.current_account_id(), true))
+    and m.expires_at > clock_timestamp() and filestore.invited_to(m.project_id) is not null
+$$;
+comment on function filestore.own_invitations is
+  'The open invitations to the confirmed address of the signed-in account.';
+call filestore.grant_execute('filestore.own_invitations', 'filestore_account');
+
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
+  v_invitations jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
-  return v_entry || jsonb_build_object('value', (
-    select coalesce(jsonb_agg(filestore.account_project(p.id) order by p.created_at, p.id), '[]')
-    from filestore.projects p where p.owner_id = (select filestore.current_account_id())));
+  -- First: account_project opens a project, whose invitations would be visible, too.
+  v_invitations := filestore.own_invitations();
+  return v_entry || jsonb_build_object('value', jsonb_build_object('invitations', v_invitations, 'projects', (
+    select coalesce(jsonb_agg(
+      filestore.account_project((o.project).id) || jsonb_build_object('role', o.role)
+      order by (o.project).created_at, (o.project).id), '[]')
+    from filestore.own_projects() o)));
 end
 $$;
-comment on function public.filestore_account_projects is 'The account''s projects, oldest first.';
+comment on function public.filestore_account_projects is
+  'The account''s projects, oldest first, with its role in each, and the invitations that it has not answered.';
 call filestore.publish('public.filestore_account_projects', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
@@ -224,9 +286,7 @@ begin
   -- Null where the account was deleted while this call waited for the lock.
   v_account_id := filestore.current_account_id();
   if v_account_id is null then return v_entry || filestore.refusal('INVALID_SESSION'); end if;
-  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose reveals nothing about the
-  -- projects of other accounts.
-  v_id := overlay(overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
+  v_id := filestore.own_id(v_account_id, p_id);
   if not exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     v_limit := case when filestore.account_settings(v_account_id) ->> 'reason' is not null then 0
       else (filestore.limits()).account_projects_max end;
@@ -237,7 +297,7 @@ begin
     on conflict (owner_id, name) do nothing;
     if not found then return v_entry || filestore.refusal('PROJECT_NAME_TAKEN'); end if;
   end if;
-  return v_entry || jsonb_build_object('value', filestore.account_project(v_id));
+  return v_entry || jsonb_build_object('value', filestore.account_project(v_id) || '{"role": "owner"}');
 end
 $$;
 comment on function public.filestore_account_create_project is
@@ -519,10 +579,20 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'The actions on an opened project by its owner, by keys with the scope admin and by the operator: project, '
+  'The actions on an opened project by the people in it, by keys with the scope admin and by the operator: project, '
   'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage, and '
   'those of administer_webhook.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function filestore.scope_of(p_action text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end;
+end
+$$;
+comment on function filestore.scope_of is
+  'The scope that an action on a project needs; null: none.';
+call filestore.grant_execute('filestore.scope_of', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_administer(
   p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb
@@ -530,8 +600,7 @@ create function public.filestore_administer(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id,
-    case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end);
+    p_key_hash, p_request_id, filestore.scope_of(p_action));
 begin
   if v_session.envelope ? 'refusal' then
     return coalesce(
@@ -556,47 +625,53 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
   v_claims constant jsonb := filestore.current_claims();
-  v_project_id uuid;
-  v_suspended_at timestamptz;
+  v_own record;
+  v_scope constant text := filestore.scope_of(p_action);
   v_repeated jsonb;
+  v_answer jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   if p_action = 'delete' then
     v_repeated := filestore.repeated_deletion((p_parameters ->> 'deletionId')::uuid);
     if v_repeated is not null then return v_entry || v_repeated; end if;
   end if;
-  perform set_config('filestore.project_id', '', true);
-  select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
-  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
-  order by p.created_at, p.id limit 1;
-  if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  perform set_config('filestore.project_id', v_project_id::text, true);
+  v_own := filestore.open_own_project(p_project_id);
+  if v_own.project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_action = 'session' then
     delete from filestore.console_sessions s where s.token_hash in (
       select o.token_hash from filestore.console_sessions o
-      where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
+      where o.project_id = v_own.project_id and o.expires_at < clock_timestamp() for update skip locked);
     insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
     values (
-      decode(p_parameters ->> 'tokenHash', 'hex'), v_project_id, filestore.current_account_id(),
+      decode(p_parameters ->> 'tokenHash', 'hex'), v_own.project_id, filestore.current_account_id(),
       filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
       clock_timestamp() + interval '10 minutes')
     on conflict (token_hash) do update
       set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
           expires_at = excluded.expires_at;
-    return v_entry || jsonb_build_object('value', v_project_id);
+    return v_entry || jsonb_build_object('value', v_own.project_id);
   end if;
-  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_suspended_at is not null then
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key') and v_own.suspended_at is not null then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  elsif v_scope <> all (filestore.scopes_within(v_own.role)) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
+  elsif p_action = 'delete' and v_own.role <> 'owner' then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}');
   end if;
-  return v_entry || filestore.administer(v_project_id, p_action, p_parameters);
+  -- The usage of keys is for those who see the keys; the others see that of the console.
+  v_answer := filestore.administer(v_own.project_id, p_action, p_parameters || case
+    when p_action = 'usage' and 'admin' <> all (filestore.scopes_within(v_own.role)) then '{"onlyKeyId": null}'
+    else '{}' end::jsonb);
+  return v_entry || case when p_action in ('project', 'rename') and v_answer ? 'value'
+    then jsonb_set(v_answer, '{value,role}', to_jsonb(v_own.role)) else v_answer end;
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project, by default of the account''s oldest one. The owner of a '
-  'suspended project sees its limits, usage and keys, and may revoke keys. The action session lets the '
-  'console''s token stand in for a key of the project, for a limited time and no longer than the session of '
-  'Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the '
-  'action.';
+  'filestore.administer for a person in the project, by default in the account''s oldest one, as far as the role '
+  'allows; only the owner may delete it. In a suspended project people see its limits, usage and keys, and may revoke '
+  'keys. The action session lets the console''s token stand in for a key of the project, for a limited time and no '
+  'longer than the session of Auth to which the access token belongs. Refusals: PROJECT_NOT_FOUND, '
+  'FORBIDDEN_SCOPE, and those of the action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
@@ -639,11 +714,12 @@ begin
   for v_project in select * from filestore.projects p where p.owner_id = v_account_id order by p.id loop
     perform filestore.end_project(v_project.id, v_project.name, null);
   end loop;
+  delete from filestore.members m where m.account_id = v_account_id;
   return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
 end
 $$;
 comment on function public.filestore_account_delete is
-  'Deletes the signed-in account, confirmed by its address, and all of its projects. Afterwards the caller '
-  'has Auth remove the account. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended '
-  'one of the projects.';
+  'Deletes the signed-in account, confirmed by its address, with its memberships and all of its projects. '
+  'Afterwards the caller has Auth remove the account. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the '
+  'operator has suspended one of the projects.';
 call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');

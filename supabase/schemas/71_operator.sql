@@ -141,6 +141,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_project filestore.projects;
   v_account_id uuid;
+  v_former_id uuid;
   v_problem text;
   v_refusal constant jsonb := case when p_changes ? 'name' then filestore.validate_name(p_changes ->> 'name', 1) end;
 begin
@@ -153,14 +154,18 @@ begin
   elsif p_changes ? 'tier' and not exists (select from filestore.tiers t where t.name = p_changes ->> 'tier') then
     return filestore.refusal('UNKNOWN_TIER');
   end if;
+  select p.owner_id into v_former_id from filestore.projects p where p.id = p_id for no key update;
   update filestore.projects p
   set name = coalesce(p_changes ->> 'name', p.name), owner_id = coalesce(v_account_id, p.owner_id),
       suspended_at = case p_changes ->> 'isSuspended'
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  -- Apps act for the person who let them in. They do not return with that person, either.
-  if v_account_id is not null then perform filestore.disconnect_apps(p_id, v_account_id); end if;
+  if v_account_id is not null then
+    -- Apps act for the person who let them in. They do not return with that person, either.
+    perform filestore.disconnect_apps(p_id, v_account_id);
+    delete from filestore.members m where m.project_id = p_id and m.account_id = v_former_id;
+  end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,

@@ -64,8 +64,8 @@ declare
   v_entry constant jsonb := filestore.enter_account();
   v_is_consent constant boolean := p_app is not null;
   v_answered bytea;
+  v_own record;
   v_project_id uuid;
-  v_suspended_at timestamptz;
   v_added jsonb := '{}';
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
@@ -78,14 +78,14 @@ begin
       then '{"value": true}' else filestore.refusal('REQUEST_NOT_FOUND') end;
   end if;
   if v_is_consent then
-    perform set_config('filestore.project_id', '', true);
-    select p.id, p.suspended_at into v_project_id, v_suspended_at from filestore.projects p
-    where p.owner_id = (select filestore.current_account_id()) and p.id = p_project_id;
-    if not found then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-    if v_suspended_at is not null then
+    v_own := filestore.open_own_project(coalesce(p_project_id, '00000000-0000-0000-0000-000000000000'));
+    if v_own.project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+    if v_own.suspended_at is not null then
       return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+    elsif p_app -> 'scopes' ? 'write' and 'write' <> all (filestore.scopes_within(v_own.role)) then
+      return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "write"}');
     end if;
-    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_project_id := v_own.project_id;
     v_added := filestore.add_app(v_project_id, p_app);
     if v_added ? 'refusal' then return v_entry || v_added; end if;
   end if;

@@ -1,6 +1,6 @@
 -- The schema exists, row-level security is on for every table, and each function runs as the intended role.
 begin;
-select plan(84);
+select plan(87);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -9,7 +9,7 @@ select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
   'account_deletions', 'account_windows', 'api_keys', 'app_consents', 'app_tokens', 'branch_files', 'branches', 'console_sessions',
-  'dead_segments', 'file_versions', 'files', 'idempotency_keys', 'link_windows', 'links',
+  'dead_segments', 'file_versions', 'files', 'idempotency_keys', 'link_windows', 'links', 'members',
   'possibly_unreferenced_segments', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_windows', 'retention_passes', 'runs', 'search_chunks', 'search_contents',
   'search_queue', 'search_texts', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
@@ -35,7 +35,7 @@ select is(
 
 -- The engine owns no table, and no role of the file store can log in or bypass the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('app_consents'), ('app_tokens'), ('console_sessions'), ('file_versions'), ('files'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
+from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('app_consents'), ('app_tokens'), ('console_sessions'), ('file_versions'), ('files'), ('idempotency_keys'), ('link_windows'), ('links'), ('members'), ('project_usage'),
              ('projects'), ('rate_windows'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers'), ('webhook_deliveries'), ('webhook_events'), ('webhooks')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
@@ -68,7 +68,7 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{account_settings,administer,consent_answered,current_account_id,end_account,find_account,find_owner,fold_usage,is_account_active,is_session_active,preview_retention,purge_file,redact_versions,remove_branch_files,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content,shared_bytes}',
+  '{account_settings,address_of,administer,consent_answered,current_account_id,end_account,find_account,find_owner,fold_usage,invited_to,is_account_active,is_session_active,preview_retention,purge_file,redact_versions,remove_branch_files,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content,shared_bytes}',
   'what is behind them runs as its caller, but for what keys administer, what asks Auth or the settings about an account, what ends one, what erases or counts, what ends a branch, and what finds candidates for a search or deletes contents');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,

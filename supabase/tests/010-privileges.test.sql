@@ -22,7 +22,7 @@ select is(
   array(select p.proname::text from pg_proc p
         where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
           and has_function_privilege('authenticated', p.oid, 'execute') order by 1),
-  '{filestore_account_administer,filestore_account_consent,filestore_account_create_project,filestore_account_delete,filestore_account_describe,filestore_account_projects,filestore_account_request}',
+  '{filestore_account_administer,filestore_account_answer_invitation,filestore_account_consent,filestore_account_create_project,filestore_account_delete,filestore_account_describe,filestore_account_members,filestore_account_projects,filestore_account_request}',
   'what is done with accounts is open to signed-in people, and nothing else');
 select is(
   array(select p.proname::text from pg_proc p

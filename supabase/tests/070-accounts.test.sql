@@ -77,7 +77,7 @@ from unnest(array[
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
 -- In a new installation only the operator may create projects, until the operator decides otherwise.
-select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'there is no project');
+select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": {"projects": [], "invitations": []}}', 'there is no project');
 select is(
   pg_temp.ask('ann', $$public.filestore_account_create_project('Mine', gen_random_uuid())$$),
   '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 0}}}', 'and none may be made');
@@ -109,15 +109,15 @@ select is(pg_temp.maker('bob', '{anyone}'), 'anyone true', 'also who has no conf
 -- Listing projects makes none; each account has its own.
 select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
 select is(
-  pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'an account that may make projects has none at first');
+  pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": {"projects": [], "invitations": []}}', 'an account that may make projects has none at first');
 create temporary table firsts as select pg_temp.create_project('ann', 'My project') as anns, pg_temp.create_project('bob', 'My project') as bobs;
 select is(
-  pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,0,id}' #- '{value,0,createdAt}',
-  '{"value": [{"name": "My project", "tier": "free", "keyPrefix": null, "retention": null,
+  pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,projects,0,id}' #- '{value,projects,0,createdAt}',
+  '{"value": {"invitations": [], "projects": [{"role": "owner", "name": "My project", "tier": "free", "keyPrefix": null, "retention": null,
     "limits": {"requestsPerMinute": 100, "maxFileBytes": 10485760, "maxProjectBytes": 1073741824},
-    "usage": {"files": 0, "bytes": 0, "databaseBytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'a project that was made is of the free tier');
-select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 1, 'there is one');
-select is(jsonb_array_length(pg_temp.ask('bob', 'public.filestore_account_projects()') -> 'value'), 1, 'another account has one of its own');
+    "usage": {"files": 0, "bytes": 0, "databaseBytes": 0, "versions": 0, "requestsThisMinute": 0}}]}}', 'a project that was made is of the free tier');
+select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') #> '{value,projects}'), 1, 'there is one');
+select is(jsonb_array_length(pg_temp.ask('bob', 'public.filestore_account_projects()') #> '{value,projects}'), 1, 'another account has one of its own');
 select isnt(pg_temp.project('ann', 'project') #> '{value,id}', pg_temp.project('bob', 'project') #> '{value,id}', 'which is another one');
 -- All rows of one transaction have the same time, so the first projects are made the oldest.
 update filestore.projects set created_at = now() - interval '1 hour' where owner_id is not null;
@@ -147,7 +147,7 @@ select is(pg_temp.create_project('ann', 'the 20th') #>> '{value,name}', 'the 20t
 select is(
   pg_temp.create_project('ann', 'the 21st'), '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 20}}}', 'one more is refused');
 select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,name}', 'second', 'but what is repeated is none more');
-select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 20, 'there are 20');
+select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') #> '{value,projects}'), 20, 'there are 20');
 select is(pg_temp.maker('ann', '{anyone}'), 'anyone false project_limit', 'and the account says so');
 
 -- For every operation, another account's project is answered like a missing one.

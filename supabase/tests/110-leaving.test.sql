@@ -140,10 +140,10 @@ select is(
 select is(pg_temp.write('anns'), 'done', 'and writes');
 select is(
   public.filestore_admin_update_project('a0000000-0000-4000-8000-000000000000', '{"owner": "bob@example.org"}') ->> 'owner', 'bob@example.org', 'given away');
-select is(pg_temp.write('anns'), 'INVALID_API_KEY', 'the former owner''s console is refused at once');
+select is(pg_temp.write('anns'), 'PROJECT_NOT_FOUND', 'the former owner''s console is refused at once');
 select is(
   pg_temp.ask('bob', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('bobs')))), 'done', 'the new owner opens it');
-select is(array[pg_temp.write('anns'), pg_temp.write('bobs')], '{INVALID_API_KEY,done}', 'which lets the former owner in no more');
+select is(array[pg_temp.write('anns'), pg_temp.write('bobs')], '{PROJECT_NOT_FOUND,done}', 'which lets the former owner in no more');
 select is(
   pg_temp.ask('ann', format('administer(%L, ''session'', %L)', 'a0000000-0000-4000-8000-000000000000', jsonb_build_object('tokenHash', pg_temp.hash('anns')))), 'PROJECT_NOT_FOUND', 'nor can that be opened');
 select is(pg_temp.keys(), '{done,done,done}', 'its keys are the new owner''s');

@@ -74,9 +74,10 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_account",
     ["authenticated"],
     `
-    public.filestore_account_administer public.filestore_account_consent
-    public.filestore_account_create_project public.filestore_account_delete
-    public.filestore_account_describe public.filestore_account_projects
+    public.filestore_account_administer public.filestore_account_answer_invitation
+    public.filestore_account_consent public.filestore_account_create_project
+    public.filestore_account_delete public.filestore_account_describe
+    public.filestore_account_members public.filestore_account_projects
     public.filestore_account_request`,
   ),
   // Steps that only their owner may perform, callable by roles that may not.
@@ -97,7 +98,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     ["filestore_account"],
     `
     filestore.consent_answered filestore.end_account filestore.fold_usage
-    filestore.preview_retention`,
+    filestore.invited_to filestore.preview_retention`,
   ),
   ...definers(
     "filestore_admin",
@@ -154,9 +155,15 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
   ),
   ...definers(
     MIGRATING_ROLE,
+    ["filestore_account", "filestore_engine"],
+    `
+    filestore.address_of filestore.is_account_active`,
+  ),
+  ...definers(
+    MIGRATING_ROLE,
     ["filestore_engine"],
     `
-    filestore.is_account_active filestore.is_session_active`,
+    filestore.is_session_active`,
   ),
 ]);
 
@@ -234,11 +241,16 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_engine delete, insert, select, update",
   ),
   links: table(
-    "filestore_account select, update(key_hash), update(key_id)",
+    "filestore_account select, update(key_hash), update(key_id), update(revoked_at)",
     "filestore_admin delete, select, update(key_hash), update(key_id)",
     "filestore_engine delete, insert, select, update(commit_id), update(revoked_at), update(used_at)",
   ),
   link_windows: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
+  members: table(
+    "filestore_account delete, insert, select, update(account_id), update(expires_at), update(role)",
+    "filestore_admin delete, select(account_id), select(expires_at), select(id), select(project_id)",
+    "filestore_engine select(account_id), select(project_id), select(role)",
+  ),
   project_usage: table(
     "filestore_account select",
     "filestore_admin delete, insert, select, update",
@@ -308,6 +320,10 @@ const OPENED_OR_ALL = `((filestore.current_project_id() IS NULL) OR ${OWN_ROWS})
 const OWN_PROJECT = "(id = filestore.current_project_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OWNED = "(owner_id = filestore.current_account_id())";
+const OWN_INVITATION =
+  "((account_id IS NULL) AND (email = ( SELECT filestore.address_of(filestore.current_account_id(), true) AS address_of)))";
+const OWN_MEMBERSHIP =
+  `(id IN ( SELECT m.project_id FROM filestore.members m WHERE (m.account_id = filestore.current_account_id())))`;
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
 const OWN_CODE = "(code_hash = filestore.current_key_hash())";
 const OWN_TOKEN = "(token_hash = filestore.current_key_hash())";
@@ -348,7 +364,7 @@ export const POLICIES: string[] = [
   ...all(
     "admin",
     "true",
-    `account_deletions api_keys link_windows links project_deletions projects segments settings sweeps tiers`,
+    `account_deletions api_keys link_windows links members project_deletions projects segments settings sweeps tiers`,
   ),
   ...all(
     "admin",
@@ -378,7 +394,12 @@ export const POLICIES: string[] = [
   ),
   ...all("account", `(${OWN_ROWS} AND (path IS NOT NULL))`, "files"),
   `project_deletions: filestore_account insert check ${OWN_ROWS}`,
-  `projects: filestore_account select using (${OWNED} OR (owner_id = filestore.current_owner_id()) OR ${OWN_PROJECT})`,
+  `members: filestore_engine select using ${OWN_ROWS}`,
+  `members: filestore_account select using (${OWN_ACCOUNT} OR ${OWN_ROWS} OR ${OWN_INVITATION})`,
+  `members: filestore_account insert check ${OWN_ROWS}`,
+  `members: filestore_account update using ${OWN_ROWS}`,
+  `members: filestore_account delete using (${OWN_ACCOUNT} OR ${OWN_ROWS})`,
+  `projects: filestore_account select using (${OWNED} OR (owner_id = filestore.current_owner_id()) OR ${OWN_PROJECT} OR ${OWN_MEMBERSHIP})`,
   `projects: filestore_account insert check ${OWNED}`,
   `projects: filestore_account update using ${OWN_PROJECT}`,
   // The exception for search: candidates are found in the rows of all projects, since a policy would prevent the use of

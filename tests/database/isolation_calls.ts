@@ -278,8 +278,12 @@ const OTHER_WEBHOOK = segmentId(OTHER, 915);
 
 const added = [segmentOf(segmentId(OWN, 902), 7)];
 
-/** Operations of apps, which find a row by the hash of a secret alone: without that, no guard is needed to find none. */
+/**
+ * Operations of apps, which find a row by the hash of a secret alone, and that of an invitation, which finds it by a
+ * confirmed address: without that, no guard is needed to find none.
+ */
 export const BY_SECRET: readonly string[] = [
+  "filestore_account_answer_invitation",
   "filestore_account_request",
   "filestore_app_exchange",
   "filestore_app_refresh",
@@ -334,6 +338,20 @@ export const calls: readonly Call[] = [
         "04".repeat(32)
       }"}'`,
     )
+  ),
+  ...["members", "invite", "change_member", "remove_member", "transfer"].flatMap((action) =>
+    [OWN_IDS, OTHER_IDS].map(({ projectId, accountId }) =>
+      account(
+        "filestore_account_members",
+        `${action}, of the owner of ${projectId}`,
+        `'${projectId}', '${action}', '{"id": "${accountId}", "email": "a@example.org", "role": "admin"}'`,
+      )
+    )
+  ),
+  account(
+    "filestore_account_answer_invitation",
+    "an invitation of the other",
+    `'${OTHER_IDS.accountId}', true`,
   ),
   account("filestore_account_request", "a request that nobody answered", `'${segmentId(OWN, 913)}'`),
   ...["own", "other"].map((whose) =>

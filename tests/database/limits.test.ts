@@ -22,6 +22,7 @@ const CHECKED: readonly (readonly [table: string, column: string, ...limits: num
   ["api_keys", "path_prefix", limits.PATH_SEGMENTS_MAX, limits.PATH_BYTES_MAX],
   ["files", "path", limits.PATH_SEGMENTS_MAX, limits.PATH_BYTES_MAX],
   ["idempotency_keys", "key", limits.IDEMPOTENCY_KEY_LENGTH_MAX],
+  ["members", "email", limits.ADDRESS_LENGTH_MAX],
   ["runs", "run_id", limits.RUN_ID_LENGTH_MAX],
   ["webhooks", "url", limits.WEBHOOK_URL_LENGTH_MAX],
   ["webhooks", "directory", limits.PATH_BYTES_MAX],
@@ -94,6 +95,7 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
 
 /** Limits that a step above compares, but that are not part of `filestore.limits()`. */
 const WRITTEN_OUT = [
+  "ADDRESS_LENGTH_MAX",
   "RUN_ID_LENGTH_MAX",
   "idempotency_key_length_max",
   "embedding_dimensions_max",

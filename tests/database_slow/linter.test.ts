@@ -83,10 +83,12 @@ function definerFunctions(role: string): string {
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   authenticated_security_definer_function_executable: [
     "filestore_account_administer",
+    "filestore_account_answer_invitation",
     "filestore_account_consent",
     "filestore_account_create_project",
     "filestore_account_delete",
     "filestore_account_describe",
+    "filestore_account_members",
     "filestore_account_projects",
     "filestore_account_request",
   ],

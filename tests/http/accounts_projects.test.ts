@@ -25,6 +25,7 @@ test("GET /projects makes nothing and lists what POST made, a project of the fre
     limits: { requestsPerMinute: 100, maxFileBytes: 10_485_760, maxProjectBytes: 1_073_741_824 },
     usage: { files: 0, bytes: 0, databaseBytes: 0, versions: 0, requestsThisMinute: 0 },
     keyPrefix: null,
+    role: "owner",
   });
 });
 

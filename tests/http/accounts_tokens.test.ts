@@ -62,6 +62,9 @@ const ACCOUNT_CALLS = (email: string): readonly (readonly [string, string, objec
   ["POST", "/projects", { body: { name: "another" } }],
   ["GET", "/project"],
   ["GET", "/project/apikeys"],
+  ["GET", "/project/members"],
+  ["POST", "/project/members", { body: { email: "a@example.org", role: "admin" } }],
+  ["POST", `/invitations/${crypto.randomUUID()}/accept`],
   ["POST", "/project/apikeys", { body: { scopes: ["admin"] } }],
   ["DELETE", "/project", { query: { confirm: "My project" } }],
   ["DELETE", "/account", { query: { confirm: email } }],
@@ -86,6 +89,12 @@ const FUNCTIONS = (projectId: string, email: string): Readonly<Record<string, ob
   filestore_account_projects: {},
   filestore_account_create_project: { p_name: "another", p_id: crypto.randomUUID() },
   filestore_account_administer: { p_project_id: projectId, p_action: "create_key", p_parameters: NEW_KEY },
+  filestore_account_members: {
+    p_project_id: projectId,
+    p_action: "invite",
+    p_parameters: { id: crypto.randomUUID(), email: "a@example.org", role: "admin" },
+  },
+  filestore_account_answer_invitation: { p_id: crypto.randomUUID(), p_accepts: true },
   filestore_account_delete: { p_confirm: email, p_deletion_id: crypto.randomUUID() },
 });
 

@@ -59,13 +59,20 @@ POST /project/apikeys/:id/rotate             | 401 INVALID_SESSION         | 404
 POST /project/apikey/regenerate              | 401 INVALID_SESSION         | 200
 PATCH /project/apikeys/:id                   | 401 INVALID_SESSION         | 400 INVALID_JSON
 DELETE /project/apikeys/:id                  | 401 INVALID_SESSION         | 404 KEY_NOT_FOUND
-GET /project/webhooks                        | 401 INVALID_SESSION     | 200
-POST /project/webhooks                       | 401 INVALID_SESSION     | 400 INVALID_JSON
-PATCH /project/webhooks/:id                  | 401 INVALID_SESSION     | 400 INVALID_JSON
-DELETE /project/webhooks/:id                 | 401 INVALID_SESSION     | 404 WEBHOOK_NOT_FOUND
-POST /project/webhooks/:id/test              | 401 INVALID_SESSION     | 404 WEBHOOK_NOT_FOUND
-POST /project/webhooks/:id/replay            | 401 INVALID_SESSION     | 400 INVALID_JSON
-GET /project/webhooks/:id/deliveries         | 401 INVALID_SESSION     | 404 WEBHOOK_NOT_FOUND
+GET /project/webhooks                        | 401 INVALID_SESSION         | 200
+POST /project/webhooks                       | 401 INVALID_SESSION         | 400 INVALID_JSON
+PATCH /project/webhooks/:id                  | 401 INVALID_SESSION         | 400 INVALID_JSON
+DELETE /project/webhooks/:id                 | 401 INVALID_SESSION         | 404 WEBHOOK_NOT_FOUND
+POST /project/webhooks/:id/test              | 401 INVALID_SESSION         | 404 WEBHOOK_NOT_FOUND
+POST /project/webhooks/:id/replay            | 401 INVALID_SESSION         | 400 INVALID_JSON
+GET /project/webhooks/:id/deliveries         | 401 INVALID_SESSION         | 404 WEBHOOK_NOT_FOUND
+GET /project/members                         | 401 INVALID_SESSION         | 200
+POST /project/members                        | 401 INVALID_SESSION         | 400 INVALID_JSON
+PATCH /project/members/:id                   | 401 INVALID_SESSION         | 400 INVALID_JSON
+DELETE /project/members/:id                  | 401 INVALID_SESSION         | 404 MEMBER_NOT_FOUND
+POST /project/transfer                       | 401 INVALID_SESSION         | 400 INVALID_JSON
+POST /invitations/:id/accept                 | 401 INVALID_SESSION         | 404 INVITATION_NOT_FOUND
+POST /invitations/:id/decline                | 401 INVALID_SESSION         | 404 INVITATION_NOT_FOUND
 POST /links                                  | 401 INVALID_API_KEY         | 400 INVALID_JSON
 GET /links                                   | 401 INVALID_API_KEY         | 200
 DELETE /links/:id                            | 401 INVALID_API_KEY         | 404 LINK_NOT_FOUND

@@ -205,7 +205,7 @@ async function doors(): Promise<Door[]> {
 function isShut(outcome: Outcome): boolean {
   return outcome.status >= 400 || ["", "[]", "null"].includes(text(outcome).trim()) ||
     // It may contain the caller's own rate window.
-    /^\{("rate":\{[^}]*\},)?"refusal":\{"code":"PROJECT_NOT_FOUND"/.test(text(outcome));
+    /^\{("rate":\{[^}]*\},)?"refusal":\{"code":"(PROJECT|INVITATION)_NOT_FOUND"/.test(text(outcome));
 }
 
 /** Functions that any signed-in person may call: for their own projects, and whether the request of an app still waits. */

@@ -35,15 +35,16 @@ export function fail(
 
 /**
  * The message of a refusal whose details say more than the sentence of its code. `keyPrefix`: the path prefix of the
- * key, beyond which it finds no files.
+ * key, beyond which it finds no files. `isPerson`: whether a person asked, not a key.
  */
 export function messageOf(
   code: RefusalCode,
   details: Readonly<Record<string, unknown>>,
   keyPrefix: string | null = null,
+  isPerson = false,
 ): string {
   const { message } = ERRORS[code];
-  const { issues, directory, deletedVersion, version, scope, pathPrefix, suspended, limit } = details;
+  const { issues, directory, deletedVersion, version, scope, role, pathPrefix, suspended, limit } = details;
   switch (code) {
     case "VALIDATION_ERROR": {
       const [issue] = Array.isArray(issues) ? issues : [];
@@ -63,7 +64,9 @@ export function messageOf(
     case "FORBIDDEN_SCOPE":
       if (suspended === true) return "The operator has suspended the project.";
       if (pathPrefix !== undefined) return `The key can write only below \`${pathPrefix}\`.`;
-      return scope === undefined ? message : `The key lacks the scope \`${scope}\`.`;
+      if (role !== undefined) return `Only the project's ${role} may do this.`;
+      if (scope === undefined) return message;
+      return `${isPerson ? "Your role in the project" : "The key"} lacks the scope \`${scope}\`.`;
     case "PROJECT_LIMIT_REACHED":
       if (limit !== 0) return message;
       return "This account may not create projects. `GET /account` gives the reason; the operator can create one for it.";

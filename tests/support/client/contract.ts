@@ -35,10 +35,16 @@ export {
   revokedLink,
 } from "../../../supabase/functions/api/contract/links.ts";
 export {
+  member as memberRecord,
+  memberList,
+  removedMember as removedMemberRecord,
+} from "../../../supabase/functions/api/contract/members.ts";
+export {
   account as accountRecord,
   deletion as deletedRecord,
   project as projectRecord,
   projectList,
+  projectList as invitationList,
 } from "../../../supabase/functions/api/contract/projects.ts";
 export { runDetails, runPage } from "../../../supabase/functions/api/contract/runs.ts";
 export { usage as usageRecord } from "../../../supabase/functions/api/contract/usage.ts";

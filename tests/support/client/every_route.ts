@@ -10,6 +10,8 @@ export interface RouteCall {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly scopes: readonly ("read" | "write" | "admin")[];
+  /** Whether a person must be the project's owner. */
+  readonly isForOwner?: true;
   /** The status if nothing forbids the request. Default 200. */
   readonly status?: number;
 }
@@ -26,7 +28,7 @@ function call(
   what: string,
   scopes: RouteCall["scopes"],
   body?: unknown,
-  more: Pick<RouteCall, "headers" | "status"> = {},
+  more: Pick<RouteCall, "headers" | "status" | "isForOwner"> = {},
 ): RouteCall {
   const [method = "", path = ""] = what.split(" ");
   return { name, method, path, scopes, ...body !== undefined && { body }, ...more };
@@ -94,7 +96,10 @@ export const PROJECT_ROUTES: readonly RouteCall[] = [
   call("activity", "GET /project/activity", ["read"]),
   call("usage", "GET /project/usage", []),
   call("rename", "PATCH /project", ["admin"], { name: "Renamed" }),
-  call("delete", "DELETE /project?confirm=another", ["admin"], undefined, { status: 400 }),
+  call("delete", "DELETE /project?confirm=another", ["admin"], undefined, {
+    status: 400,
+    isForOwner: true,
+  }),
   call("list keys", "GET /project/apikeys", ["admin"]),
   call("make a key", "POST /project/apikeys", ["admin"], {}),
   call("rotate a key", `POST /project/apikeys/${NOBODYS_KEY}/rotate`, ["admin"], undefined, { status: 404 }),
@@ -112,6 +117,20 @@ export const PROJECT_ROUTES: readonly RouteCall[] = [
     status: 404,
   }),
   call("deliveries", `GET ${NOBODYS_WEBHOOK}/deliveries`, ["admin"], undefined, { status: 404 }),
+];
+
+/** With a person's token alone; the scopes are those of the person's role. */
+export const MEMBER_ROUTES: readonly RouteCall[] = [
+  call("members", "GET /project/members", []),
+  call("invite", "POST /project/members", ["admin"], { email: "{new}@example.org", role: "viewer" }),
+  call("change a member", `PATCH /project/members/${NOBODYS_KEY}`, ["admin"], { role: "admin" }, {
+    status: 404,
+  }),
+  call("remove a member", `DELETE /project/members/${NOBODYS_KEY}`, ["admin"], undefined, { status: 404 }),
+  call("transfer", "POST /project/transfer", ["admin"], { memberId: NOBODYS_KEY }, {
+    status: 404,
+    isForOwner: true,
+  }),
 ];
 
 /** The call with `{file}` replaced by this path. */

@@ -299,7 +299,8 @@ export class Gate {
     // A guessed link counts as a failed authentication, like a guessed key.
     if (refusal.code === "LINK_NOT_FOUND" && this.identity.kind === "link") countFailure(this.parts);
     if (isUnauthenticated) this.window = undefined;
-    throwRefusal(refusal, this.parts, this.rate, this.granted?.pathPrefix, otherStatus);
+    const isPerson = this.owner !== null || this.account !== undefined;
+    throwRefusal(refusal, this.parts, this.rate, this.granted?.pathPrefix, otherStatus, isPerson);
   }
 
   private get isApp(): boolean {

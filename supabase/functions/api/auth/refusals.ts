@@ -15,7 +15,7 @@ export interface Client {
 
 /**
  * Throws the refusal as an ApiError; `otherStatus` for the one code that has two. `rate`: the window of the response.
- * `keyPrefix`: the path prefix of the key.
+ * `keyPrefix`: the path prefix of the key. `isPerson`: whether a person asked, not a key.
  */
 export function throwRefusal(
   refusal: Refusal,
@@ -23,6 +23,7 @@ export function throwRefusal(
   rate: RateView,
   keyPrefix: string | null = null,
   otherStatus?: number,
+  isPerson = false,
 ): never {
   const { code } = refusal;
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
@@ -35,7 +36,13 @@ export function throwRefusal(
   }
   const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
   const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
-  throw new ApiError(code, messageOf(code, refusal.details, keyPrefix), details, headers, otherStatus);
+  throw new ApiError(
+    code,
+    messageOf(code, refusal.details, keyPrefix, isPerson),
+    details,
+    headers,
+    otherStatus,
+  );
 }
 
 /** Throws 401, the same for every kind of bad key; 429 once the address has failed too often. */

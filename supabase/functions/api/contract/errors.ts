@@ -23,6 +23,11 @@ export const ERRORS = {
   KEY_NOT_FOUND: { status: 404, message: "There is no such key in this project." },
   LINK_NOT_FOUND: { status: 404, message: "There is no such link." },
   WEBHOOK_NOT_FOUND: { status: 404, message: "There is no such webhook in this project." },
+  MEMBER_NOT_FOUND: { status: 404, message: "There is no such member in this project." },
+  INVITATION_NOT_FOUND: {
+    status: 404,
+    message: "There is no such invitation for this account, or it has expired or was answered.",
+  },
   REQUEST_NOT_FOUND: {
     status: 404,
     message: "There is no such request of an app, or it has expired or was answered. Connect the app again.",
@@ -42,6 +47,11 @@ export const ERRORS = {
   PROJECT_NAME_TAKEN: {
     status: 409,
     message: "A project with this name already exists. Choose another name.",
+  },
+  MEMBER_ALREADY_EXISTS: { status: 409, message: "This person is a member or invited already." },
+  OWNER_REQUIRED: {
+    status: 409,
+    message: "A project keeps its owner. Transfer it to a member first.",
   },
   KEY_REVOKED: { status: 409, message: "The key is revoked or expired. Create a new one." },
   VERSION_CONFLICT: {
@@ -84,6 +94,10 @@ export const ERRORS = {
   WEBHOOK_LIMIT_REACHED: {
     status: 422,
     message: "The project has reached its maximum number of webhooks. Delete one first.",
+  },
+  MEMBER_LIMIT_REACHED: {
+    status: 422,
+    message: "The project has reached its maximum number of members and invitations. Remove one first.",
   },
   NOT_TEXT: { status: 422 },
   PATH_TOO_LONG: {

@@ -153,6 +153,11 @@ export const ACCESS_TOKEN_LENGTH_MAX = 8192;
 /** Projects an account may have, and active keys a project may have. In SQL. */
 export const ACCOUNT_PROJECTS_MAX = 20;
 export const PROJECT_KEYS_MAX = 100;
+/** An e-mail address that is invited, in characters. In SQL. */
+export const ADDRESS_LENGTH_MAX = 254;
+/** Members of a project, with its owner and open invitations, and days for which an invitation is open. In SQL. */
+export const PROJECT_MEMBERS_MAX = 50;
+export const INVITATION_DAYS = 14;
 /** Calls about projects and keys under an account's token, and console sessions that it opens. In SQL. */
 export const ACCOUNT_REQUESTS_PER_MINUTE = 120;
 /** The sweep removes a key this long after it was revoked or has expired. In SQL. */

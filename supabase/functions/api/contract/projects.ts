@@ -8,6 +8,7 @@ import {
   RETENTION_PREVIEW_SHOWN,
   RETENTION_PREVIEW_VERSIONS,
 } from "./limits.ts";
+import { invitation, role } from "./members.ts";
 import { count, time, version, type Wire } from "./values.ts";
 
 const limit = count.nullable().meta({ description: "Null: no limit." });
@@ -48,10 +49,14 @@ export const project = z.object({
     requestsThisMinute: count,
   }),
   keyPrefix: z.string().nullable().meta({ description: "Of the newest active key." }),
+  role: role.optional().meta({ description: "For a person's token: the person's role." }),
 }).meta({ id: "Project" });
 export type Project = Wire<typeof project>;
 
-export const projectList = z.object({ projects: z.array(project) }).meta({ id: "ProjectList" });
+export const projectList = z.object({
+  projects: z.array(project),
+  invitations: z.array(invitation).meta({ description: "To the account's confirmed address, not answered." }),
+}).meta({ id: "ProjectList" });
 export type ProjectList = Wire<typeof projectList>;
 
 const retentionPreview = z.object({

@@ -26,16 +26,20 @@ export const webhook = z.object({
 export type Webhook = Wire<typeof webhook>;
 
 export const webhookList = z.object({ webhooks: z.array(webhook) }).meta({ id: "WebhookList" });
+export type WebhookList = Wire<typeof webhookList>;
 
 const secret = z.string().meta({ description: "Signs the deliveries. It is not shown again." });
 export const newWebhook = webhook.extend({ secret }).meta({ id: "NewWebhook" });
+export type NewWebhook = Wire<typeof newWebhook>;
 export const changedWebhook = webhook.extend({
   secret: secret.optional().meta({ description: "Of a rotation. It is not shown again." }),
 }).meta({ id: "ChangedWebhook" });
+export type ChangedWebhook = Wire<typeof changedWebhook>;
 
 const status = z.int().nullable().meta({ description: "Of the receiver's answer; null: there was none." });
 const error = z.string().optional();
 export const webhookTest = z.object({ status, error }).meta({ id: "WebhookTest" });
+export type WebhookTest = Wire<typeof webhookTest>;
 
 export const webhookDeliveries = z.object({
   deliveries: z.array(z.object({
@@ -47,3 +51,4 @@ export const webhookDeliveries = z.object({
     error,
   })),
 }).meta({ id: "WebhookDeliveries" });
+export type WebhookDeliveries = Wire<typeof webhookDeliveries>;

@@ -30,7 +30,11 @@ export const TAGS: readonly { name: string; segments: readonly string[]; descrip
   },
   { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
-  { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
+  {
+    name: "Projects",
+    segments: ["projects", "project", "invitations"],
+    description: "Projects, their members, keys and activity.",
+  },
   { name: "Apps", segments: ["oauth", ".well-known"], description: "Apps that sign in, by OAuth 2.1." },
   { name: "Service", segments: [], description: "The service itself." },
 ];

@@ -108,7 +108,8 @@ const details = z.object({
   latestVersion: count.describe("VERSION_NOT_FOUND: the file's latest version."),
   version: z.int().nullable()
     .describe("The version that the answer is about, usually the current one; null: there is no file."),
-  scope: scope.describe("FORBIDDEN_SCOPE: the scope that the key lacks."),
+  scope: scope.describe("FORBIDDEN_SCOPE: the scope that the key, or the person's role, lacks."),
+  role: z.literal("owner").describe("FORBIDDEN_SCOPE: the role that is needed."),
   suspended: z.literal(true).describe("FORBIDDEN_SCOPE: the operator suspended the project."),
   pathPrefix: z.string().describe("FORBIDDEN_SCOPE: the directory that the key is confined to."),
   limit: count.describe("The limit that is reached or exceeded."),

@@ -11,14 +11,21 @@ const OTHER_MEANINGS: Readonly<Meanings> = {
   INVALID_SESSION:
     "The access token is missing, malformed or expired, its session has ended or lacks the account's second factor, it was issued to a third-party app, or its account is deleted, banned or anonymous.",
   FORBIDDEN_SCOPE:
-    "The key lacks `details.scope`, may not write outside `details.pathPrefix`, or its project is suspended " +
-    "(`details.suspended`).",
+    "The key or the person's role lacks `details.scope`, the key may not write outside `details.pathPrefix`, only the " +
+    "owner may do this (`details.role`), or the project is suspended (`details.suspended`).",
   FORBIDDEN_ORIGIN: "A web page called `/mcp`, and its origin is not allowed: see `MCP_ALLOWED_ORIGINS`.",
   VERSION_NOT_FOUND: "The file has no such version; see `details.latestVersion`.",
   BRANCH_NOT_FOUND:
     "There is no such branch, or the key may not see it; a path below `.branches/` is in none.",
   RUN_NOT_FOUND: "The project has no such run, or the key sees none of its files.",
   WEBHOOK_NOT_FOUND: "The project has no such webhook.",
+  MEMBER_NOT_FOUND: "The project has no such member or open invitation.",
+  INVITATION_NOT_FOUND:
+    "There is no open invitation with this id to the account's confirmed address; it may have expired.",
+  MEMBER_ALREADY_EXISTS: "A member, the owner or an open invitation has this address.",
+  OWNER_REQUIRED: "The owner can neither leave nor get another role before a transfer.",
+  MEMBER_LIMIT_REACHED:
+    "The project has reached its maximum number of members, its owner and invitations included.",
   LINK_NOT_FOUND: "There is no such link, or it ended long ago.",
   ROUTE_NOT_FOUND: "There is no such route.",
   METHOD_NOT_ALLOWED: "The route, or the link, does not accept this method; see the `Allow` header.",

@@ -24,6 +24,9 @@ export type AdministrativeAction =
   | "replay_webhook"
   | "webhook_deliveries";
 
+/** The actions on the people in a project; see `filestore_account_members`. */
+export type MemberAction = "members" | "invite" | "change_member" | "remove_member" | "transfer";
+
 /** What a person allows an app; the rights are those of a key. */
 export interface NewApp {
   readonly name: string;
@@ -42,7 +45,7 @@ export type Accounts = ReturnType<typeof accountsOver>;
 
 /**
  * Each method is one back-end call under the account's own access token, which the back end verifies: INVALID_SESSION
- * where it is not valid. The database decides by the owner of the project. Throws `ApiError("SERVICE_UNAVAILABLE")`
+ * where it is not valid. The database decides by the account's role in the project. Throws `ApiError("SERVICE_UNAVAILABLE")`
  * when the back end stays out of reach. Values are validated by the caller.
  */
 export function accountsOver(
@@ -51,7 +54,7 @@ export function accountsOver(
   return {
     /** The account's permissions and usage; see `filestore_account_describe`. */
     describe: (accessToken: string) => call(accessToken, "filestore_account_describe", {}),
-    /** The account's projects, oldest first. */
+    /** The account's projects, oldest first, and its invitations: `{projects, invitations}`. */
     projects: (accessToken: string) => call(accessToken, "filestore_account_projects", {}),
     createProject: (accessToken: string, name: string) =>
       call(accessToken, "filestore_account_create_project", { name, id: crypto.randomUUID() }),
@@ -62,6 +65,16 @@ export function accountsOver(
       action: AdministrativeAction,
       parameters: Parameters,
     ) => call(accessToken, "filestore_account_administer", { projectId, action, parameters }),
+    /** Performs `action` on the people in a project of the account, by default the oldest one. */
+    manageMembers: (
+      accessToken: string,
+      projectId: string | null,
+      action: MemberAction,
+      parameters: Parameters,
+    ) => call(accessToken, "filestore_account_members", { projectId, action, parameters }),
+    /** Accepts an invitation, and returns the project, or declines it, and returns `{id}`. */
+    answerInvitation: (accessToken: string, id: string, accepts: boolean) =>
+      call(accessToken, "filestore_account_answer_invitation", { id, accepts }),
     /** Ends the account whose e-mail address is `confirm`, and all of its projects; returns `{id, deletedAt}`. */
     deleteAccount: (accessToken: string, confirm: string) =>
       call(accessToken, "filestore_account_delete", { confirm, deletionId: crypto.randomUUID() }),

@@ -39,12 +39,11 @@ export const listProjects = defineRoute({
   operation: "list_projects",
   credentials: "account",
   async handle({ gate, accounts }) {
-    const projects = gate.unwrapAccount(await accounts.projects(gate.accessToken));
-    const data = projectList.parse({ projects });
+    const data = projectList.parse(gate.unwrapAccount(await accounts.projects(gate.accessToken)));
     return { data, message: `${counted(data.projects.length, "project")}.` };
   },
   openapi: {
-    summary: "List the account's projects, oldest first",
+    summary: "List the projects that the account owns or is a member of, oldest first, and its invitations",
     answer: "projectList",
   },
 });

@@ -35,11 +35,12 @@ export function BranchTools({ projectId, branch: { name, state }, reload, onOpen
       notifyProblem(reasonOf(failure));
     }
   };
-  const main = [
+  const merging = [
     { text: "Merge …", icon: "branch", run: () => onOpen("merge") },
     { text: "Update …", icon: "download", run: () => onOpen("update") },
-    ...may("admin") ? [{ text: "Key …", icon: "key", run: () => onOpen("key") } as const] : [],
-  ];
+  ] as const;
+  const key = { text: "Key …", icon: "key", run: () => onOpen("key") } as const;
+  const main = [...merging, ...may("admin") ? [key] : []];
   const more = [
     state === "ready"
       ? { text: "Mark as not ready", run: () => void mark("open") }
