@@ -103,7 +103,7 @@ async function deliver(service: Service, receivers: readonly [Receiver, Receiver
   while ((await perform(target, { kind: "write", path: END, text: "the end\n" })).kind !== "made") {
     await pause(100);
   }
-  for (let waits = 0; !receivers.every((one) => one.changes().includes(`${END} 1`)); waits++) {
+  for (let waits = 0; !receivers.every(hasEnd); waits++) {
     assert(waits < 1_200, "a receiver never got the end");
     await pause(100);
   }
@@ -125,19 +125,28 @@ async function deliver(service: Service, receivers: readonly [Receiver, Receiver
   });
 }
 
+function hasEnd({ received }: Receiver): boolean {
+  return received.some(({ isAccepted, body }) =>
+    isAccepted && body.data.changes.some(({ path }) => path === END)
+  );
+}
+
 /** Returns the number of deliveries that came more than once. */
 function assertInOrder(receiver: Receiver, secret: string | undefined, expected: readonly string[]): number {
   const texts = new Map<string, string>();
   const found: string[] = [];
+  const accepted = new Set<string>();
   let last = "";
   let repeated = 0;
-  for (const received of receiver.received) {
-    const { id, text, body } = received;
+  for (const { id, text, body, isAccepted } of receiver.received) {
     assertEquals(texts.get(id) ?? text, text, "a delivery has the same content each time");
     if (texts.has(id)) {
       assertEquals(id, last, "no delivery comes again after a later one");
       repeated++;
-    } else {
+    }
+    // What a receiver has refused it has not got.
+    if (isAccepted && !accepted.has(id)) {
+      accepted.add(id);
       found.push(...body.data.changes.map(({ path, version }) => `${path} ${version}`));
     }
     texts.set(id, text);

@@ -260,6 +260,8 @@ export const NO_LIMIT_SHOWN = 2_147_483_647;
 /** How long a browser may cache a preflight response. */
 export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
+/** How long a request waits for the addresses of a host that it names. */
+export const OUTBOUND_RESOLVE_MILLISECONDS = 5_000;
 /** Deliveries of webhooks that an isolate has under way; a project has at most PROJECT_WEBHOOKS_MAX of them. */
 export const WEBHOOKS_AT_ONCE = 100;
 /** Delay from a commit to its delivery: commits that follow each other are delivered together. */

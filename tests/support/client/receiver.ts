@@ -5,6 +5,8 @@ export interface Received {
   readonly id: string;
   readonly headers: Headers;
   readonly text: string;
+  /** Whether the receiver has answered that it has it. */
+  isAccepted: boolean;
   readonly body: {
     readonly type: string;
     readonly timestamp: string;
@@ -51,9 +53,17 @@ export class Receiver {
     this.#server = Deno.serve({ hostname: "127.0.0.1", port: this.port, onListen() {} }, async (request) => {
       const text = await request.text();
       const { headers } = request;
-      const received = { id: headers.get("webhook-id") ?? "", headers, text, body: JSON.parse(text) };
+      const received = {
+        id: headers.get("webhook-id") ?? "",
+        headers,
+        text,
+        isAccepted: false,
+        body: JSON.parse(text),
+      };
       this.received.push(received);
-      return await this.behaviour(received);
+      const answer = await this.behaviour(received);
+      received.isAccepted = answer.ok;
+      return answer;
     });
     this.port = this.#server.addr.port;
   }

@@ -1,4 +1,5 @@
 /** The hosts outside that the service calls for others: documents of OAuth clients, and webhooks. */
+import { OUTBOUND_RESOLVE_MILLISECONDS } from "../limits.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { Deadline, LATE } from "../runtime/deadline.ts";
 import { isPublicAddress } from "./public_address.ts";
@@ -35,7 +36,10 @@ export class Outside {
 
   /** Whether the host has an address that is not public. A name that has none at the moment may get a public one. */
   async isPrivate(url: URL): Promise<boolean> {
-    return !this.isTrusted(url) && !(await addressesOf(this.dialler, url)).every(isPublicAddress);
+    if (this.isTrusted(url)) return false;
+    const deadline = new Deadline(OUTBOUND_RESOLVE_MILLISECONDS, this.clock);
+    const addresses = await deadline.within(Infinity, addressesOf(this.dialler, url));
+    return addresses !== LATE && !addresses.every(isPublicAddress);
   }
 
   /** Sends a request; `read` gets the connection. Throws LateError, and NotPublicError; other errors are of the host. */

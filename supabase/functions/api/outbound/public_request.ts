@@ -57,9 +57,8 @@ export async function sendPublic(
   // Resolved once: what is checked here is what is connected to, whatever the next answer would be.
   const addresses = isTrusted ? [name] : await addressesOf(dialler, url);
   const [address] = addresses;
-  if (address === undefined || !(isTrusted || addresses.every(isPublicAddress))) {
-    throw new NotPublicError("not public");
-  }
+  if (address === undefined) throw new Error("no address");
+  if (!(isTrusted || addresses.every(isPublicAddress))) throw new NotPublicError("not public");
   const plain = await dialler.connect(address, Number(port) || (protocol === "http:" ? 80 : 443));
   onOpen(plain);
   const connection = protocol === "http:" ? plain : await dialler.secure(plain, name);

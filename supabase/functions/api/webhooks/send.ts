@@ -76,5 +76,5 @@ function headersOf(id: string, at: Date, body: string, secrets: readonly string[
 function reasonOf(error: unknown): string {
   if (error instanceof LateError) return `No answer within ${WEBHOOK_MILLISECONDS / 1000} seconds.`;
   if (error instanceof NotPublicError) return "The address is not that of a public host.";
-  return "The connection failed, or the answer was not HTTP.";
+  return "The host cannot be reached, or its answer is not HTTP.";
 }
