@@ -1,12 +1,18 @@
 /** Members: invitations and their answers, roles, leaving and being removed, and what nobody learns. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { INVITATION_DAYS, PROJECT_MEMBERS_MAX } from "../../supabase/functions/api/limits.ts";
+import {
+  ACCOUNT_PROJECTS_MAX,
+  INVITATION_DAYS,
+  PROJECT_MEMBERS_MAX,
+} from "../../supabase/functions/api/limits.ts";
+import { Administration } from "../../supabase/local/admin/administration.ts";
 import { type Account, claimsOf, owner, signUp } from "../support/client/accounts.ts";
 import {
   assertRefused,
   dataOf,
   memberRecord,
   newLink,
+  projectRecord,
   removedMemberRecord,
 } from "../support/client/contract.ts";
 import {
@@ -256,4 +262,97 @@ test("an account that is deleted or banned is no member; the owner of a project 
   ]);
   assertRefused(await banned.request("GET", "/files"), "PROJECT_NOT_FOUND");
   assertEquals((await by.request("GET", "/files")).status, 200);
+});
+
+/** The bytes that count towards the shared quota of the account. */
+const sharedBytes = async (who: Account) => (await who.about(null).describe()).usage.sharedBytes;
+const transfer = (who: Account, memberId: string) =>
+  who.request("POST", "/project/transfer", { body: { memberId } });
+
+test("a transfer makes a member the owner and the owner an admin; usage and quota move, ids stay", async () => {
+  const by = await owner(service);
+  await service.setTier(by.projectId, "free");
+  const [next, other] = [await joined(by, "viewer"), await joined(by, "editor")];
+  await by.request("POST", "/files", { body: { path: "f.txt", content: "x".repeat(1000) } });
+  const used = await sharedBytes(by);
+  assert(used > 1000);
+  assertEquals(await sharedBytes(next), 0);
+  const before = await membersOf(by);
+  const answer = await transfer(by, next.id);
+  assertEquals(dataOf(answer, "transfer_project", projectRecord).role, "admin");
+  assertEquals([await sharedBytes(by), await sharedBytes(next)], [0, used]);
+  const shown = async (who: Account) => (await membersOf(who)).map(({ id, role }) => [id, role]);
+  const after = [[next.id, "owner"], [idOf(by), "admin"], [other.id, "editor"]];
+  assertEquals((await shown(next)).toSorted(), after.toSorted());
+  assertEquals((await shown(next)).map(([id]) => id).sort(), before.map(({ id }) => id).sort());
+  assertEquals((await transfer(by, next.id)).status, 200, "the same request again, whose answer was lost");
+  assertEquals(assertRefused(await transfer(by, other.id), "FORBIDDEN_SCOPE"), { role: "owner" });
+  assertEquals(
+    assertRefused(await by.request("DELETE", "/project?confirm=My%20project"), "FORBIDDEN_SCOPE"),
+    { role: "owner" },
+  );
+  assertRefused(await next.request("DELETE", `/project/members/${next.id}`), "OWNER_REQUIRED");
+  assertEquals((await transfer(next, idOf(by))).status, 200);
+  assertEquals(
+    (await shown(by)).toSorted(),
+    [[idOf(by), "owner"], [next.id, "admin"], [other.id, "editor"]].toSorted(),
+  );
+  assertEquals([await sharedBytes(by), await sharedBytes(next)], [used, 0]);
+  assertEquals((await by.request("DELETE", "/project?confirm=My%20project")).status, 200);
+  assertRefused(await next.request("GET", "/files"), "PROJECT_NOT_FOUND");
+});
+
+test("a transfer is refused to a guest, a stranger and a banned member, and where the new owner has no room", async () => {
+  const by = await owner(service);
+  await service.setTier(by.projectId, "free");
+  await by.request("POST", "/files", { body: { path: "f.txt", content: "x" } });
+  const next = await joined(by, "admin");
+  const guest = await invited(by, "guest@example.org", "admin");
+  assertRefused(await transfer(by, guest.id), "MEMBER_NOT_FOUND", "transfer_project");
+  assertRefused(await transfer(by, NOBODY), "MEMBER_NOT_FOUND", "transfer_project");
+  const before = await membersOf(by);
+  const own = await next.about(null).createProject("My project");
+  assertRefused(await transfer(by, next.id), "PROJECT_NAME_TAKEN", "transfer_project");
+  const fill = `insert into filestore.projects (owner_id, name, tier)
+    select $1, n::text, 'free' from generate_series(2, $2::integer) n`;
+  await service.sql(fill, [idOf(next), ACCOUNT_PROJECTS_MAX]);
+  const full = assertRefused(await transfer(by, next.id), "PROJECT_LIMIT_REACHED", "transfer_project");
+  assertEquals(full, { limit: ACCOUNT_PROJECTS_MAX });
+  await service.sql("delete from filestore.projects where owner_id = $1", [idOf(next)]);
+  assertEquals(own.role, "owner");
+  const [settings] = await service.sql<{ bytes: string }>(
+    "select account_bytes as bytes from filestore.settings",
+  );
+  try {
+    await service.sql("update filestore.settings set account_bytes = 1");
+    const details = assertRefused(await transfer(by, next.id), "QUOTA_EXCEEDED", "transfer_project");
+    assertEquals(details, { limitBytes: 1, account: true });
+  } finally {
+    await service.sql("update filestore.settings set account_bytes = $1", [settings?.bytes ?? null]);
+  }
+  const ban = "update auth.users set banned_until = $2::timestamptz where id = $1";
+  await service.sql(ban, [idOf(next), "2100-01-01"]);
+  assertRefused(await transfer(by, next.id), "MEMBER_NOT_FOUND", "transfer_project");
+  await service.sql(ban, [idOf(next), null]);
+  assertEquals(await membersOf(by), before, "a refusal changes nothing");
+  assertEquals((await transfer(by, next.id)).status, 200);
+});
+
+test("of two transfers at the same time one is done, whatever their order", async () => {
+  const by = await owner(service);
+  const [one, two] = [await joined(by, "viewer"), await joined(by, "viewer")];
+  const statuses = await Promise.all([transfer(by, one.id), transfer(by, two.id)]);
+  assertEquals(statuses.map(({ status }) => status).sort(), [200, 403]);
+  assertEquals((await membersOf(by)).filter(({ role }) => role === "owner").length, 1);
+});
+
+test("a project that the operator gives away is closed to its former owner, who had received it as a member, too", async () => {
+  const by = await owner(service);
+  const next = await joined(by, "viewer");
+  assertEquals((await transfer(by, next.id)).status, 200);
+  const stranger = await signUp(service);
+  const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
+  await administration.updateProject(by.projectId, { owner: addressOf(stranger) });
+  assertRefused(await next.request("GET", "/files"), "PROJECT_NOT_FOUND");
+  assertEquals((await membersOf(stranger.about(by.projectId))).map(({ role }) => role), ["owner", "admin"]);
 });
