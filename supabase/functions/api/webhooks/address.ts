@@ -5,7 +5,7 @@ import type { Outside } from "../outbound/outside.ts";
 /** Names that resolvers know without asking anybody, or that no public host has (RFC 6761, RFC 6762, RFC 9476). */
 const LOCAL_NAME = /(^|\.)(localhost|local|localdomain|internal|home\.arpa|test|invalid|onion|alt)\.?$/;
 
-/** Why the service would not deliver to this address; null where it would. `path`: without asking for its addresses. */
+/** Why the service would not deliver to this address, as far as its text tells; null where it would. */
 export function addressProblem(outside: Outside, text: string): string | null {
   const url = text.length > WEBHOOK_URL_LENGTH_MAX || /\s/.test(text) ? null : URL.parse(text);
   if (url === null) return `must be an address with at most ${WEBHOOK_URL_LENGTH_MAX} characters`;
