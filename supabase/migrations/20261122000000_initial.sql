@@ -7879,7 +7879,8 @@ begin
         and not exists (select from filestore.webhooks w where w.project_id = p_project_id);
     when 'replay_webhook' then
       v_position := (
-        select filestore.position_of(p.cursor_key, p_parameters ->> 'after') from filestore.projects p
+        select case when p_parameters ->> 'after' is null then 0
+          else filestore.position_of(p.cursor_key, p_parameters ->> 'after') end from filestore.projects p
         where p.id = p_project_id);
       if v_position is null then return filestore.refused_field('after', 'must be a cursor of this project'); end if;
       update filestore.webhooks w

@@ -75,12 +75,12 @@ test("webhooks: made with a secret that verifies what arrives, tested, its deliv
     );
   });
   await step("delivered again", async () => {
-    const before = receiver.received.length;
+    receiver.received.length = 0;
     await choose(page, "Deliver again …");
     await press(dialog(page, "Deliver again"), "Deliver again");
     await eventually(
       "everything is delivered again",
-      () => receiver.changes().slice(before).includes("notes/plan.md 1"),
+      () => receiver.changes().includes("notes/plan.md 1"),
     );
   });
   await step("its secret rotated", async () => {

@@ -224,6 +224,10 @@ test("a paused webhook gets nothing and misses nothing; a replay delivers again"
   await hooks.replay(id, start);
   await eventually("both arrive again", () => receiver.changes().length === 2);
   assertEquals(receiver.changes(), ["a.txt 1", "b.txt 1"]);
+  receiver.received.length = 0;
+  await hooks.request("POST", `/${id}/replay`, {});
+  await eventually("everything arrives again", () => receiver.changes().length >= 2);
+  assertEquals(receiver.changes().slice(-2), ["a.txt 1", "b.txt 1"]);
   for (const after of ["x", "0".repeat(32)]) {
     assertRefused(await hooks.request("POST", `/${id}/replay`, { after }), "VALIDATION_ERROR");
   }

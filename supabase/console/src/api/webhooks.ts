@@ -48,8 +48,8 @@ export function testWebhook(projectId: string, id: string): Promise<WebhookTest>
   return call({ method: "POST", path: `${WEBHOOKS}/${id}/test`, projectId, body: {} });
 }
 
-/** Delivers everything after a cursor again. */
-export async function replayWebhook(projectId: string, id: string, after: string): Promise<void> {
+/** Delivers everything after a cursor again; by default, everything. */
+export async function replayWebhook(projectId: string, id: string, after: string | undefined): Promise<void> {
   await call<Webhook>({ method: "POST", path: `${WEBHOOKS}/${id}/replay`, projectId, body: { after } });
 }
 

@@ -53,7 +53,7 @@ const change = z.object({
   }),
 });
 const replay = z.object({
-  after: cursor.meta({ description: "Everything after this cursor is delivered again." }),
+  after: cursor.nullish().meta({ description: "A cursor of the change feed; by default its beginning." }),
 });
 
 /** What the database answers besides the webhook. */
@@ -184,7 +184,7 @@ export const testWebhook = defineRoute({
       ...{ secret: sealed, previousSecret: sealedBefore, type: "webhook.test", changes: [], branch: null },
       timestamp: new Date(context.now()).toISOString(),
     });
-    void scheduler.deliver({ projectId, id }, result);
+    await scheduler.tested({ projectId, id }, result);
     const data = contract.webhookTest.parse(result);
     return { data, message: data.status === null ? "There was no answer." : `Answered ${data.status}.` };
   },

@@ -51,18 +51,19 @@ export class WebhookScheduler {
     this.parts.background(this.#run(projectId, run), "webhooks");
   }
 
-  /** Delivers what is due for this webhook, after the result of a test, if there is one. */
-  deliver(target: WebhookTarget, tested: WebhookTry | null = null): Promise<void> {
+  /** Delivers what is due for this webhook, in the background. */
+  deliver(target: WebhookTarget): Promise<void> {
     const running = this.#delivering.get(target.id);
-    if (running && tested === null) return running;
+    if (running) return running;
     // The rest is left to a later run.
-    if (this.#delivering.size >= WEBHOOKS_AT_ONCE && tested === null) return Promise.resolve();
-    const delivering = this.#deliver(target, tested).finally(() => {
-      if (this.#delivering.get(target.id) === delivering) this.#delivering.delete(target.id);
-    });
-    if (!running) this.#delivering.set(target.id, delivering);
-    this.parts.background(delivering, "webhooks");
-    return delivering;
+    if (this.#delivering.size >= WEBHOOKS_AT_ONCE) return Promise.resolve();
+    return this.#start(target, () => this.parts.connect().webhookStep(target.projectId, target.id, null));
+  }
+
+  /** Records the result of a test, and then delivers what is due for this webhook, in the background. */
+  async tested(target: WebhookTarget, result: WebhookTry): Promise<void> {
+    const first = await this.parts.connect().webhookStep(target.projectId, target.id, result);
+    if (first !== null) void this.#start(target, () => Promise.resolve(first));
   }
 
   /** Delivers what is due, of all projects; a while later it goes on in the background. Returns whether anything was due. */
@@ -96,22 +97,33 @@ export class WebhookScheduler {
     }
   }
 
+  #start(target: WebhookTarget, first: () => Promise<WebhookDelivery | null>): Promise<void> {
+    const delivering = this.#deliver(target, first).finally(() => {
+      if (this.#delivering.get(target.id) === delivering) this.#delivering.delete(target.id);
+    });
+    if (!this.#delivering.has(target.id)) this.#delivering.set(target.id, delivering);
+    this.parts.background(delivering, "webhooks");
+    return delivering;
+  }
+
   /** One delivery after the other, until none is due. */
-  async #deliver({ projectId, id }: WebhookTarget, tested: WebhookTry | null): Promise<void> {
+  async #deliver(
+    { projectId, id }: WebhookTarget,
+    first: () => Promise<WebhookDelivery | null>,
+  ): Promise<void> {
     const { connect, send, log } = this.parts;
-    let result = tested;
+    let isWaiting = false;
     try {
-      for (;;) {
-        const delivery = await connect().webhookStep(projectId, id, result);
-        if (delivery === null) break;
-        result = delivery.type === null ? null : await send(projectId, delivery);
+      for (let delivery = await first(); delivery !== null;) {
+        const tried: WebhookTry | null = delivery.type === null ? null : await send(projectId, delivery);
+        isWaiting = tried !== null && !(tried.status !== null && tried.status >= 200 && tried.status < 300);
+        delivery = await connect().webhookStep(projectId, id, tried);
       }
     } catch (error) {
       log.backgroundFault("webhooks", error);
-      result = null;
+      isWaiting = false;
     }
-    const isAccepted = result?.status && result.status >= 200 && result.status < 300;
     // Waits for the next try, if it is due soon.
-    if (result !== tested && !isAccepted) this.committed(projectId);
+    if (isWaiting) this.committed(projectId);
   }
 }

@@ -14,11 +14,10 @@ import { Icon } from "../../../components/icon.tsx";
 import { Age, ListTable } from "../../../components/list.tsx";
 import { Pending } from "../../../components/states.tsx";
 import { visible } from "../../../format.ts";
-import { account } from "../../../session/session.ts";
 import { notify, notifyProblem } from "../../../state/notices.ts";
 import { useLoad } from "../../../state/use_load.ts";
 import { RemoveDialog } from "./remove_dialog.tsx";
-import { isMemberRole, ROLE_NAMES, ROLES } from "./roles.ts";
+import { isMemberRole, isOwnAddress, ROLE_NAMES, ROLES } from "./roles.ts";
 
 export function MembersCard({ project: { id: projectId, role } }: { readonly project: Project }) {
   const [isInviting, setInviting] = useState(false);
@@ -128,10 +127,6 @@ function Row({ member: { email, role, state, expiresAt }, isAdmin, onChange, onR
       </td>
     </tr>
   );
-}
-
-export function isOwnAddress(email: string): boolean {
-  return email !== "" && email === account.value?.email?.toLowerCase();
 }
 
 interface InviteProperties {

@@ -5,7 +5,7 @@ import { visible } from "../../../format.ts";
 import { notify } from "../../../state/notices.ts";
 import { forgetProject } from "../../../state/projects.ts";
 import { goTo } from "../../../state/router.ts";
-import { isOwnAddress } from "./members_card.tsx";
+import { isOwnAddress } from "./roles.ts";
 
 interface Properties {
   readonly projectId: string;

@@ -1,5 +1,6 @@
 /** The roles of people in a project, in plain words. */
 import type { Member, MemberRole } from "../../../api/members.ts";
+import { account } from "../../../session/session.ts";
 
 export const ROLES: readonly (readonly [MemberRole, string])[] = [
   ["viewer", "Viewer: reads files"],
@@ -16,4 +17,9 @@ export const ROLE_NAMES: Readonly<Record<Member["role"], string>> = {
 
 export function isMemberRole(value: string): value is MemberRole {
   return ROLES.some(([role]) => role === value);
+}
+
+/** Whether the address is that of the signed-in person. */
+export function isOwnAddress(email: string): boolean {
+  return email !== "" && email === account.value?.email?.toLowerCase();
 }

@@ -129,7 +129,7 @@ export function ReplayDialog({ projectId, webhook, onClose, onDone }: OnePropert
   const { isBusy, error, submit } = useSubmit(async () => {
     const before = new Date(Date.now() - 1000 * Number(span)).toISOString();
     const page = await listChangesBefore(projectId, { before, limit: 1 }, new AbortController().signal);
-    await replayWebhook(projectId, webhook.id, page.changes[0]?.cursor ?? page.cursor);
+    await replayWebhook(projectId, webhook.id, page.changes[0]?.cursor);
     notify("The changes are delivered again.");
     onDone();
   });
