@@ -24,8 +24,14 @@ const NO_MODEL = 501;
 const made = z.object({
   data: z.object({ id: z.uuid(), key: z.string().optional(), url: z.url().optional() }),
 });
-/** These need the name of the project or account that they delete, a method of MCP, or what an app was given once. */
-const UNMET = "deleteProject deleteAccount mcp connect issueTokens getAppRequest answerAppRequest".split(" ");
+/**
+ * These need the name of the project or account that they delete, a method of MCP, what an app was given once, or the id
+ * of a member or an invitation.
+ */
+const UNMET = [
+  ..."deleteProject deleteAccount mcp connect issueTokens getAppRequest answerAppRequest".split(" "),
+  ..."changeMember removeMember transferProject acceptInvitation declineInvitation".split(" "),
+];
 /** A redirect is the success of a request that a browser sends. */
 const SUCCESSES = [200, 201, 302];
 /** Links of each kind created at the beginning. Random requests create hardly any links for writing. */

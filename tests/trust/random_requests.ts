@@ -74,6 +74,7 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<string>>> = {
   // Seconds.
   wait: fc.constantFrom("0", "1"),
   name: numbered("name ", 1000),
+  email: fc.nat(1000).map((number) => `${number}@example.org`),
   "If-Match": TAGS,
   "If-None-Match": TAGS,
   "Idempotency-Key": numbered("key ", 40),
