@@ -1,6 +1,8 @@
 /** The people of a project in its settings: invited, accepted, given another role, removed, and made its owner. */
 import { assertEquals } from "@std/assert";
+import { z } from "zod";
 import { browserSuite, SESSION_KEY, type Visit } from "../support/browser/browser.ts";
+import { Account } from "../support/client/accounts.ts";
 import { newPerson, type Person } from "../support/browser/person.ts";
 import { dialog, follow, press, says } from "../support/browser/page_actions.ts";
 
@@ -111,4 +113,66 @@ test("members: an invitation that is withdrawn or declined is gone on both sides
     assertEquals(await people.getByText(guest.email).count(), 0);
     await theirs.context().close();
   });
+});
+
+/** What somebody who may only read cannot do. */
+const CHANGES =
+  /^(Close|Create|Delete|Edit|Erase|Invite|Key|Mark|Merge|Move|New|Preview|Remove|Rename|Restore|Revoke|Save|Transfer|Undo|Update|Upload|Withdraw)/;
+
+test("members: a viewer's console has no control that would be refused", async (visit) => {
+  const { part, service, account: { files, projectId, session } } = visit;
+  const guest = await newPerson(service);
+  const { access_token: token } = z.looseObject({ access_token: z.string() }).parse(JSON.parse(session));
+  const admin = new Account(service, token, projectId);
+  await admin.request("POST", "/project/members", { body: { email: guest.email, role: "viewer" } });
+  await files.request("POST", "/files", {
+    body: { path: "notes/plan.md", content: "# Plan\n" },
+    headers: { "x-run-id": "nightly-42" },
+  });
+  await files.append("notes/plan.md", "More.\n");
+  await files.write("gone.md", "");
+  await files.remove("gone.md");
+  await files.request("POST", "/links", { body: { path: "notes/plan.md", for: "read" } });
+  await files.request("POST", "/branches", { body: { name: "try", directory: "notes" } });
+  await files.write(".branches/try/plan.md", "# Another\n");
+  const page = await tabOf(visit, guest);
+  await press(page, "Accept the invitation to My project");
+  await page.getByRole("link", { name: "notes", exact: false }).first().waitFor();
+  const controls = page.getByRole("main").locator("button, .button, [role=menuitem]");
+  const refused = async () =>
+    (await controls.evaluateAll((all) =>
+      all.map((one) => one.getAttribute("aria-label") ?? one.textContent ?? "")
+    ))
+      .filter((name) => CHANGES.test(name.trim()));
+  const views: Readonly<Record<string, string>> = {
+    "files/notes": "plan.md",
+    "file/notes/plan.md": "History",
+    "file/notes/plan.md?tab=history": "Version 1",
+    "file/notes/plan.md?tab=edit": "History",
+    "file/notes/plan.md?version=1": "Version 1 of 2",
+    "file/notes/none.md": "There is no file at this path.",
+    deleted: "gone.md",
+    links: "plan.md",
+    branches: "try",
+    "branch/try": "1 modified",
+    "run/nightly-42": "plan.md",
+    settings: "Usage now",
+    "settings?tab=members": guest.email,
+    "settings?tab=account": "Project",
+    "settings?tab=danger": "Danger zone",
+  };
+  for (const [place, text] of Object.entries(views)) {
+    await part(place, async () => {
+      await page.goto(`${service.stack.supabaseUrl}/console/#/p/${projectId}/${place}`);
+      await page.getByRole("main").getByText(text).filter({ visible: true }).first().waitFor();
+      const allowed = place.includes("danger") ? ["Delete account"] : [];
+      assertEquals(await refused(), allowed);
+      for (const menu of await page.getByRole("main").getByRole("button", { name: /^Actions for / }).all()) {
+        await menu.click();
+        assertEquals(await refused(), allowed);
+        await page.keyboard.press("Escape");
+      }
+    });
+  }
+  await page.context().close();
 });
