@@ -930,6 +930,7 @@ create table filestore.file_versions (
   position bigint not null default nextval('filestore.positions'),
   operation filestore.operation not null default 'write',
   key_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  account_id uuid,
   run_id text collate "C",
   actor text collate "C",
   note text,
@@ -963,6 +964,8 @@ comment on column filestore.file_versions.redacted_segment_ids is
   'The former list of segments. These ids only show which other versions still contain a part of the '
   'content; they keep no segment.';
 comment on column filestore.file_versions.key_id is 'All zeros: the console or the sweep, which have no key.';
+comment on column filestore.file_versions.account_id is
+  'The person who added it: in the console, by a link or by an app. Null: a key, or the sweep.';
 comment on column filestore.file_versions.undone_run_id is
   'For a version that an undo added: the run that it undoes.';
 alter table filestore.file_versions alter column segment_ids set storage external;
@@ -2680,6 +2683,26 @@ comment on function public.filestore_diff is
   'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
+create function filestore.accounts_of(p_session filestore.session, p_positions bigint[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if p_session.key_id is not null or p_session.person_id is null then return null; end if;
+  return (
+    select jsonb_object_agg(a.id, ',"account":' || json_build_object('id', a.id, 'email', a.email))
+    from (
+      select d.id, filestore.address_of(d.id) as email
+      from (
+        select distinct v.account_id as id from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.position = any (p_positions) and v.account_id is not null
+      ) d
+    ) a where a.email is not null);
+end
+$$;
+comment on function filestore.accounts_of is
+  'For people in the console, never for keys: the accounts that added the versions at these positions, each as a part '
+  'of the entry of a version.';
+call filestore.grant_execute('filestore.accounts_of', 'filestore_engine');
+
 create function public.filestore_versions(
   p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer, p_at text default null
 ) returns json
@@ -2694,6 +2717,7 @@ declare
   v_cursor_key bytea;
   v_found record;
   v_file filestore.files;
+  v_accounts jsonb;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
@@ -2704,6 +2728,10 @@ begin
   -- Where a merge added a version, its source is in a branch.
   perform set_config('filestore.branches', 'on', true);
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
+  v_accounts := filestore.accounts_of(v_session, array(
+    select v.position from filestore.file_versions v
+    where v.file_id = v_file.id and v.account_id is not null
+      and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit));
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
@@ -2713,7 +2741,8 @@ begin
       || coalesce(',"note":' || to_json(v.note), '')
       || case when s.path is null then ''
         else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
-      || case when v_shows_keys and v.key_id <> c_console then ',"keyId":"' || v.key_id || '"' else '' end || '}',
+      || case when v_shows_keys and v.key_id <> c_console then ',"keyId":"' || v.key_id || '"' else '' end
+      || coalesce(v_accounts ->> v.account_id::text, '') || '}',
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v
@@ -3478,7 +3507,7 @@ call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 call filestore.pin_plan('filestore.pick_changes');
 
 create function filestore.change_records(
-  p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
+  p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean, p_accounts jsonb default null
 ) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -3496,6 +3525,7 @@ begin
         || coalesce(',"note":' || to_json(v.note), '')
         || case when p_shows_keys and v.key_id <> '00000000-0000-0000-0000-000000000000'
           then ',"keyId":"' || v.key_id || '"' else '' end
+        || coalesce(p_accounts ->> v.account_id::text, '')
         || case when s.path is null then ''
           else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
         || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', c_iso) || '"'
@@ -3521,7 +3551,7 @@ begin
 end
 $$;
 comment on function filestore.change_records is
-  'The entries of the feed at these positions, for files that the key sees.';
+  'The entries of the feed at these positions, for files that the key sees; with p_accounts of `accounts_of`.';
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
 call filestore.pin_plan('filestore.change_records');
 
@@ -3547,7 +3577,6 @@ declare
   v_before constant text := p_query ->> 'before';
   -- A commit takes less than a minute from its time to its positions.
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
-  -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   v_is_filtered constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
   v_by_path constant boolean := v_is_filtered or filestore.hides_files(v_session);
@@ -3602,7 +3631,8 @@ begin
     end if;
   end if;
   return filestore.page_response(v_session, json_build_object(
-    'changes', filestore.change_records(v_project_id, v_positions, v_cursor_key, v_shows_keys),
+    'changes', filestore.change_records(
+      v_project_id, v_positions, v_cursor_key, v_shows_keys, filestore.accounts_of(v_session, v_positions)),
     'cursor', filestore.cursor_at(v_cursor_key, v_last), 'hasMore', v_has_more, 'position', v_last));
 end
 $$;
@@ -4331,13 +4361,13 @@ begin
   end if;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, position, operation,
-    key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
+    key_id, account_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
     v_file.is_text, v_file.segment_ids, (p_commit ->> 'commitId')::uuid, v_position,
     p_operation::filestore.operation, coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'),
-    v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note', p_next.source_file_id,
-    p_next.source_version,
+    p_session.person_id, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
+    p_next.source_file_id, p_next.source_version,
     case when p_operation = 'undo' then p_commit ->> 'run' end, v_now)
   returning * into v_version;
   if p_next.source_file_id <> v_file.id then
@@ -6090,7 +6120,10 @@ comment on function filestore.blank_answers is
   'names and quotes, which the sweep removes from the rows.';
 call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
 
-create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
+create function filestore.purge_file(
+  p_file filestore.files, p_commit_id uuid, p_key_id uuid default null, p_account_id uuid default null,
+  p_actor text default null
+)
 returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -6129,11 +6162,11 @@ begin
   where f.project_id = v_project_id and f.id = v_file_id returning * into v_purged;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
-    actor, created_at)
+    account_id, actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id,
     filestore.next_position(v_project_id), 'purge',
-    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
+    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_account_id, p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -6194,7 +6227,8 @@ begin
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
-    perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
+    perform filestore.purge_file(
+      v_file, v_commit_id, p_session.key_id, p_session.person_id, p_commit #>> '{provenance,actor}');
   end if;
   v_setting := set_config('filestore.branches', 'on', true);
   return (
@@ -8043,7 +8077,7 @@ begin
   outcome := case when v_cut < 1 then 'kept' when v_file.is_deleted then 'purged' else 'trimmed' end;
   if outcome = 'purged' then
     delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
-    perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+    perform filestore.purge_file(v_file, gen_random_uuid());
   elsif outcome = 'trimmed' then
     v_removed := filestore.remove_versions(v_file.project_id, v_file.id, v_cut, p_versions_max);
     delete from filestore.links l

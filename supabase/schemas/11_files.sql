@@ -84,6 +84,7 @@ create table filestore.file_versions (
   position bigint not null default nextval('filestore.positions'),
   operation filestore.operation not null default 'write',
   key_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  account_id uuid,
   run_id text collate "C",
   actor text collate "C",
   note text,
@@ -117,6 +118,8 @@ comment on column filestore.file_versions.redacted_segment_ids is
   'The former list of segments. These ids only show which other versions still contain a part of the '
   'content; they keep no segment.';
 comment on column filestore.file_versions.key_id is 'All zeros: the console or the sweep, which have no key.';
+comment on column filestore.file_versions.account_id is
+  'The person who added it: in the console, by a link or by an app. Null: a key, or the sweep.';
 comment on column filestore.file_versions.undone_run_id is
   'For a version that an undo added: the run that it undoes.';
 alter table filestore.file_versions alter column segment_ids set storage external;

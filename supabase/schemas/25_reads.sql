@@ -218,6 +218,26 @@ comment on function public.filestore_diff is
   'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
+create function filestore.accounts_of(p_session filestore.session, p_positions bigint[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if p_session.key_id is not null or p_session.person_id is null then return null; end if;
+  return (
+    select jsonb_object_agg(a.id, ',"account":' || json_build_object('id', a.id, 'email', a.email))
+    from (
+      select d.id, filestore.address_of(d.id) as email
+      from (
+        select distinct v.account_id as id from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.position = any (p_positions) and v.account_id is not null
+      ) d
+    ) a where a.email is not null);
+end
+$$;
+comment on function filestore.accounts_of is
+  'For people in the console, never for keys: the accounts that added the versions at these positions, each as a part '
+  'of the entry of a version.';
+call filestore.grant_execute('filestore.accounts_of', 'filestore_engine');
+
 create function public.filestore_versions(
   p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer, p_at text default null
 ) returns json
@@ -232,6 +252,7 @@ declare
   v_cursor_key bytea;
   v_found record;
   v_file filestore.files;
+  v_accounts jsonb;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
@@ -242,6 +263,10 @@ begin
   -- Where a merge added a version, its source is in a branch.
   perform set_config('filestore.branches', 'on', true);
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
+  v_accounts := filestore.accounts_of(v_session, array(
+    select v.position from filestore.file_versions v
+    where v.file_id = v_file.id and v.account_id is not null
+      and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit));
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
@@ -251,7 +276,8 @@ begin
       || coalesce(',"note":' || to_json(v.note), '')
       || case when s.path is null then ''
         else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
-      || case when v_shows_keys and v.key_id <> c_console then ',"keyId":"' || v.key_id || '"' else '' end || '}',
+      || case when v_shows_keys and v.key_id <> c_console then ',"keyId":"' || v.key_id || '"' else '' end
+      || coalesce(v_accounts ->> v.account_id::text, '') || '}',
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v

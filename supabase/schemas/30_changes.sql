@@ -150,7 +150,7 @@ call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 call filestore.pin_plan('filestore.pick_changes');
 
 create function filestore.change_records(
-  p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
+  p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean, p_accounts jsonb default null
 ) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -168,6 +168,7 @@ begin
         || coalesce(',"note":' || to_json(v.note), '')
         || case when p_shows_keys and v.key_id <> '00000000-0000-0000-0000-000000000000'
           then ',"keyId":"' || v.key_id || '"' else '' end
+        || coalesce(p_accounts ->> v.account_id::text, '')
         || case when s.path is null then ''
           else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
         || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', c_iso) || '"'
@@ -193,7 +194,7 @@ begin
 end
 $$;
 comment on function filestore.change_records is
-  'The entries of the feed at these positions, for files that the key sees.';
+  'The entries of the feed at these positions, for files that the key sees; with p_accounts of `accounts_of`.';
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
 call filestore.pin_plan('filestore.change_records');
 
@@ -219,7 +220,6 @@ declare
   v_before constant text := p_query ->> 'before';
   -- A commit takes less than a minute from its time to its positions.
   v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
-  -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   v_is_filtered constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
   v_by_path constant boolean := v_is_filtered or filestore.hides_files(v_session);
@@ -274,7 +274,8 @@ begin
     end if;
   end if;
   return filestore.page_response(v_session, json_build_object(
-    'changes', filestore.change_records(v_project_id, v_positions, v_cursor_key, v_shows_keys),
+    'changes', filestore.change_records(
+      v_project_id, v_positions, v_cursor_key, v_shows_keys, filestore.accounts_of(v_session, v_positions)),
     'cursor', filestore.cursor_at(v_cursor_key, v_last), 'hasMore', v_has_more, 'position', v_last));
 end
 $$;

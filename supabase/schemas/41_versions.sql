@@ -222,13 +222,13 @@ begin
   end if;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, position, operation,
-    key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
+    key_id, account_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
     v_file.is_text, v_file.segment_ids, (p_commit ->> 'commitId')::uuid, v_position,
     p_operation::filestore.operation, coalesce(p_session.key_id, '00000000-0000-0000-0000-000000000000'),
-    v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note', p_next.source_file_id,
-    p_next.source_version,
+    p_session.person_id, v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note',
+    p_next.source_file_id, p_next.source_version,
     case when p_operation = 'undo' then p_commit ->> 'run' end, v_now)
   returning * into v_version;
   if p_next.source_file_id <> v_file.id then

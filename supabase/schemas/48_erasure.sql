@@ -151,7 +151,10 @@ comment on function filestore.blank_answers is
   'names and quotes, which the sweep removes from the rows.';
 call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
 
-create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
+create function filestore.purge_file(
+  p_file filestore.files, p_commit_id uuid, p_key_id uuid default null, p_account_id uuid default null,
+  p_actor text default null
+)
 returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -190,11 +193,11 @@ begin
   where f.project_id = v_project_id and f.id = v_file_id returning * into v_purged;
   insert into filestore.file_versions (
     project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
-    actor, created_at)
+    account_id, actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id,
     filestore.next_position(v_project_id), 'purge',
-    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_actor, v_now)
+    coalesce(p_key_id, '00000000-0000-0000-0000-000000000000'), p_account_id, p_actor, v_now)
   returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
@@ -255,7 +258,8 @@ begin
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
-    perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
+    perform filestore.purge_file(
+      v_file, v_commit_id, p_session.key_id, p_session.person_id, p_commit #>> '{provenance,actor}');
   end if;
   v_setting := set_config('filestore.branches', 'on', true);
   return (

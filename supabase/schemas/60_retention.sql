@@ -134,7 +134,7 @@ begin
   outcome := case when v_cut < 1 then 'kept' when v_file.is_deleted then 'purged' else 'trimmed' end;
   if outcome = 'purged' then
     delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
-    perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+    perform filestore.purge_file(v_file, gen_random_uuid());
   elsif outcome = 'trimmed' then
     v_removed := filestore.remove_versions(v_file.project_id, v_file.id, v_cut, p_versions_max);
     delete from filestore.links l

@@ -60,6 +60,18 @@ test("members: an invitation is seen by the person it names, who accepts it, wor
     await row.getByLabel(`Role of ${guest.email}`).selectOption("editor");
     await says(page, `${guest.email} is now editor.`);
   });
+  await step("what an editor writes has their name in the activity and the history", async () => {
+    await theirs.reload();
+    await follow(theirs, "Files");
+    await press(theirs, "New file");
+    const form = dialog(theirs, "New file");
+    await form.getByLabel("Path").fill("theirs.md");
+    await press(form, "Create file");
+    await open("activity");
+    await page.getByRole("row").filter({ hasText: guest.email }).first().waitFor();
+    await open("file/theirs.md?tab=history");
+    await page.getByText(`written by ${guest.email}`).waitFor();
+  });
   await step("made the owner", async () => {
     await open("settings?tab=danger");
     await press(page, "Transfer project");

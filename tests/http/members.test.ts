@@ -5,6 +5,10 @@ import {
   INVITATION_DAYS,
   PROJECT_MEMBERS_MAX,
 } from "../../supabase/functions/api/limits.ts";
+import {
+  changePage as ownersChangePage,
+  versionList as ownersVersionList,
+} from "../../supabase/functions/api/contract/versions.ts";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { type Account, claimsOf, owner, signUp } from "../support/client/accounts.ts";
 import {
@@ -24,6 +28,7 @@ import {
   joined,
   membersOf,
 } from "../support/client/members.ts";
+import { Files } from "../support/client/files.ts";
 import { answerRequest, App, connected } from "../support/client/oauth.ts";
 import { trafficOf } from "../support/client/traffic.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -355,4 +360,43 @@ test("a project that the operator gives away is closed to its former owner, who 
   await administration.updateProject(by.projectId, { owner: addressOf(stranger) });
   assertRefused(await next.request("GET", "/files"), "PROJECT_NOT_FOUND");
   assertEquals((await membersOf(stranger.about(by.projectId))).map(({ role }) => role), ["owner", "admin"]);
+});
+
+test("a version and its change name the person to people in the project, and never to a key", async () => {
+  const by = await owner(service);
+  const guest = await joined(by, "editor");
+  const write = await guest.request("POST", "/files", { body: { path: "a.md", content: "one" } });
+  assertEquals(write.status, 200, write.text);
+  const { key } = await service.key(by.projectId);
+  const agent = new Files(service, key);
+  await agent.append("a.md", "two");
+  const account = { id: idOf(guest), email: addressOf(guest) };
+  for (const person of [by, guest]) {
+    const list = await person.request("GET", "/files/a.md?versions");
+    const { versions } = dataOf(list, "get_file_versions", ownersVersionList);
+    assertEquals(versions.map((version) => version.account), [undefined, account]);
+    const feed = await person.request("GET", "/changes");
+    const { changes } = dataOf(feed, "list_changes", ownersChangePage);
+    assertEquals(changes.map((change) => change.account), [account, undefined]);
+  }
+  await service.sql("update filestore.api_keys set scopes = '{admin,read,write}' where project_id = $1", [
+    by.projectId,
+  ]);
+  for (const path of ["/files/a.md?versions", "/changes"]) {
+    const { status, text } = await agent.request("GET", path);
+    assertEquals(status, 200);
+    assert(!text.includes(account.id) && !text.includes(account.email), text);
+  }
+  await guest.request("DELETE", "/files/a.md");
+  await by.request("DELETE", `/project/members/${guest.id}`);
+  const left = dataOf(
+    await by.request("GET", "/files/a.md?versions"),
+    "get_file_versions",
+    ownersVersionList,
+  );
+  assertEquals(left.versions.map(({ operation, account }) => [operation, account?.email]), [
+    ["delete", account.email],
+    ["append", undefined],
+    ["write", account.email],
+  ], "who wrote stays, although the person has left");
 });

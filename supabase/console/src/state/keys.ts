@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { type Key, listKeys, type NewKey } from "../api/projects.ts";
 import { visible } from "../format.ts";
+import { account } from "../session/session.ts";
 
 const known = signal<{ readonly projectId: string; readonly keys: readonly Key[] } | null>(null);
 let loading: { readonly projectId: string; readonly done: Promise<void> } | null = null;
@@ -30,10 +31,16 @@ export function clearKeys(): void {
   made.value = null;
 }
 
-/** Returns the display name of the key that wrote a version, or "Console". */
-export function writerName(projectId: string, keyId: string | null | undefined): string {
+/** Returns the display name of the key or of the other person that wrote a version; of one's own work, "Console". */
+export function writerName(
+  projectId: string,
+  keyId: string | null | undefined,
+  writer?: { readonly id: string; readonly email: string },
+): string {
   // A version list omits the field; an activity entry has null.
-  if (keyId === null || keyId === undefined) return "Console";
+  if (keyId === null || keyId === undefined) {
+    return writer === undefined || writer.id === account.value?.id ? "Console" : visible(writer.email);
+  }
   const key = keysOf(projectId)?.find(({ id }) => id === keyId);
   if (key === undefined) return `Key ${keyId.slice(0, 8)}`;
   return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);

@@ -31,6 +31,9 @@ export const versionOrigin = z.object({
     description:
       "For the owner, and keys with the scope `admin`: the key that wrote the version; absent for the console.",
   }),
+  account: z.object({ id: z.uuid(), email: z.string() }).optional().meta({
+    description: "For people in the project, never for keys: the person who wrote the version.",
+  }),
 });
 
 const deleted = z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." });

@@ -67,16 +67,18 @@ interface GroupProperties {
 /** `nightly-42 · 60 files`: a button that opens the group. */
 function GroupRow({ projectId, group: { runId, entries }, isOpen, onToggle }: GroupProperties) {
   const isChanged = entries.some(({ fileId, version }) => isMarked(fileId, version));
-  const [{ createdAt, keyId }] = entries;
+  const [{ createdAt, keyId, account }] = entries;
   const files = new Set(entries.map(({ fileId }) => fileId)).size;
   const actors = [...new Set(entries.flatMap(({ actor }) => actor ?? []))].map(visible).join(", ");
-  const keys = [...new Set(entries.map((entry) => writerName(projectId, entry.keyId)))].join(", ");
+  const keys = [...new Set(entries.map((entry) => writerName(projectId, entry.keyId, entry.account)))].join(
+    ", ",
+  );
   return (
     <tr class={`group ${changedClass(isChanged) ?? ""}`}>
       <td class="name">
         <button type="button" class="row-link" aria-expanded={isOpen} onClick={onToggle} title={runId}>
           <Icon name="chevron" />
-          {runId === undefined ? writerName(projectId, keyId) : shortenId(runId)}
+          {runId === undefined ? writerName(projectId, keyId, account) : shortenId(runId)}
         </button>{" "}
         <span class="hint">
           {formatCount(files, "file")}
@@ -133,7 +135,7 @@ function Row({ projectId, entry, isInGroup, groupRunId }: RowProperties) {
         {describeOperation(path, entry)}, version {version}
       </td>
       <td class="writer">
-        {writerName(projectId, keyId)}
+        {writerName(projectId, keyId, entry.account)}
         <Provenance {...{ projectId, actor, runId, note }} />
       </td>
       <td class="when">

@@ -22,7 +22,7 @@ export function groupsOf(entries: readonly Change[]): readonly Group[] {
 }
 
 /** Ten minutes of the clock, because a window that begins with the newest write would move with each write. */
-function idOf({ runId, keyId = "console", createdAt }: Change): string {
+function idOf({ runId, keyId, account, createdAt }: Change): string {
   if (runId !== undefined) return `run ${runId}`;
-  return `key ${keyId} ${Math.floor(Date.parse(createdAt) / ACTIVITY_GROUP_MILLISECONDS)}`;
+  return `${keyId ?? account?.id} ${Math.floor(Date.parse(createdAt) / ACTIVITY_GROUP_MILLISECONDS)}`;
 }

@@ -64,6 +64,6 @@ export function NewerVersion(properties: Properties) {
 function writerOf(projectId: string, path: string, version: number): string {
   const change = knownChange({ projectId, path }, version);
   if (change === undefined) return "";
-  const writer = writerName(projectId, change.keyId);
+  const writer = writerName(projectId, change.keyId, change.account);
   return change.actor === undefined ? ` by ${writer}` : ` by ${visible(change.actor)} (${writer})`;
 }

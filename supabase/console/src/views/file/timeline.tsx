@@ -69,7 +69,7 @@ function Entry({ entry, before, projectId, path, mimeType, choice }: EntryProper
         <Age iso={createdAt} />
       </p>
       <p class="hint">
-        {describeOperation(path, entry)} by {writerName(projectId, keyId)}
+        {describeOperation(path, entry)} by {writerName(projectId, keyId, entry.account)}
         {isReadable(entry) && ` · ${sizeText(entry, before)} `}
         {isReadable(entry) && hasLines(entry, before, shownType({ path, mimeType })) && (
           <Lines {...{ projectId, path, version }} />
