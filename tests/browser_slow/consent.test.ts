@@ -205,7 +205,7 @@ test("a person without a project can deny, and learns why they cannot allow", as
   const noMaker = { projectMakers: "nobody", mayCreateProjects: false, reason: "operator_only" };
   await page.route(
     "**/functions/v1/api/projects",
-    (route) => route.fulfill({ json: { success: true, data: { projects: [] } } }),
+    (route) => route.fulfill({ json: { success: true, data: { projects: [], invitations: [] } } }),
   );
   await page.route("**/functions/v1/api/account", async (route) => {
     const answer = await route.fetch();

@@ -165,7 +165,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     return form.getByText("Only the operator of this service can create projects");
   },
   "no project": async (visit) => {
-    await answerOnce(visit, "projects", { projects: [] });
+    await answerOnce(visit, "projects", { projects: [], invitations: [] });
     // Read once to create no project, and once to explain it.
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
@@ -302,7 +302,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     return visit.page.getByRole("button", { name: "Allow" });
   },
   "a request of an app to a person without a project": async (visit) => {
-    await answerOnce(visit, "projects", { projects: [] });
+    await answerOnce(visit, "projects", { projects: [], invitations: [] });
     for (const _ of [1, 2]) await answerOnce(visit, "account", NO_MAKER);
     await ask(visit);
     return visit.page.getByText("Only the operator of this service can create projects");

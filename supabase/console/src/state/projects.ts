@@ -31,9 +31,7 @@ export function may(right: Right): boolean {
 /** Loads the projects. If the person has none and may create some, creates the first; another tab may be faster. */
 export async function loadProjects(): Promise<void> {
   let listed = await listProjects();
-  if (
-    listed.projects.length === 0 && listed.invitations.length === 0 && (await readAccount()).mayCreateProjects
-  ) {
+  if (listed.projects.length === 0 && (await readAccount()).mayCreateProjects) {
     await createProject("My project").catch((error) =>
       isCode(error, "PROJECT_NAME_TAKEN") || Promise.reject(error)
     );
