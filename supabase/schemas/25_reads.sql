@@ -263,10 +263,12 @@ begin
   -- Where a merge added a version, its source is in a branch.
   perform set_config('filestore.branches', 'on', true);
   -- Version numbers have no gaps after the first one that remains, so a page is a range of numbers.
-  v_accounts := filestore.accounts_of(v_session, array(
-    select v.position from filestore.file_versions v
-    where v.file_id = v_file.id and v.account_id is not null
-      and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit));
+  if v_session.person_id is not null then
+    v_accounts := filestore.accounts_of(v_session, array(
+      select v.position from filestore.file_versions v
+      where v.file_id = v_file.id and v.account_id is not null
+        and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit));
+  end if;
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
