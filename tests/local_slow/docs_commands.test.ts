@@ -154,6 +154,9 @@ for (const document of documents.filter(({ blocks }) => blocks.some(runs))) {
     if (document.path === "supabase/docs/operating/keys.md") {
       await newPerson(service, "enterprise", "you@example.com");
     }
+    if (document.path === "supabase/docs/api/webhooks.md") {
+      await service.sql("update filestore.api_keys set scopes = '{admin}' where id = $1", [project.keyId]);
+    }
     await withScratchDirectory(async (directory) => {
       await installNpx(directory);
       const { success, stdout, stderr } = await bash(
