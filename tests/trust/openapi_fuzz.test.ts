@@ -26,11 +26,12 @@ const made = z.object({
 });
 /**
  * These need the name of the project or account that they delete, a method of MCP, what an app was given once, or the id
- * of a member or an invitation.
+ * of a member, an invitation or a webhook, which needs a receiver.
  */
 const UNMET = [
   ..."deleteProject deleteAccount mcp connect issueTokens getAppRequest answerAppRequest".split(" "),
   ..."changeMember removeMember transferProject acceptInvitation declineInvitation".split(" "),
+  ..."createWebhook updateWebhook deleteWebhook testWebhook replayWebhook listWebhookDeliveries".split(" "),
 ];
 /** A redirect is the success of a request that a browser sends. */
 const SUCCESSES = [200, 201, 302];
