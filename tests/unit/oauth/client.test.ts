@@ -5,7 +5,7 @@ import { Outside } from "../../../supabase/functions/api/outbound/outside.ts";
 import { ClientDocuments } from "../../../supabase/functions/api/oauth/client_documents.ts";
 import { OAuthError } from "../../../supabase/functions/api/oauth/errors.ts";
 import { SignedRecords } from "../../../supabase/functions/api/oauth/signed.ts";
-import { host } from "./host.ts";
+import { host } from "../outbound/host.ts";
 
 const records = new SignedRecords("secret");
 const documents = new ClientDocuments(new Outside(["127.0.0.1:1"]));

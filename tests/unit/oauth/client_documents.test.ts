@@ -12,10 +12,9 @@ import {
   OAUTH_DOCUMENTS_REMEMBERED_MAX,
 } from "../../../supabase/functions/api/limits.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { CERTIFICATE, host, type Pieces } from "./host.ts";
+import { dialler, host, type Pieces, PUBLIC } from "../outbound/host.ts";
 
 const ID = "https://app.example/client.json";
-const PUBLIC = "93.184.215.14";
 const DESCRIPTION = { name: "App", redirectUris: ["https://app.example/back"] };
 
 function documentOf(id: string, more: Readonly<Record<string, unknown>> = {}): string {
@@ -31,25 +30,6 @@ function answer(body: string, headers: Readonly<Record<string, string>> = {}, st
   const all = { "Content-Type": "application/json", "Content-Length": String(body.length), ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status}\r\n${lines.join("")}\r\n${body}`;
-}
-
-/** A dialler for which every name has these addresses, in turn, and every address is a port of this machine. */
-function dialler(port: number, ...answers: readonly (readonly string[])[]) {
-  const dialled: string[] = [];
-  const turns = answers.values();
-  let last: readonly string[] = [];
-  const made: Dialler = {
-    resolve() {
-      last = turns.next().value ?? last;
-      return Promise.resolve([...last]);
-    },
-    connect(address, asked) {
-      dialled.push(`${address} ${asked}`);
-      return Deno.connect({ hostname: "127.0.0.1", port });
-    },
-    secure: (connection, hostname) => Deno.startTls(connection, { hostname, caCerts: [CERTIFICATE] }),
-  };
-  return { dialler: made, dialled };
 }
 
 /** What is found behind TLS at a public address, with this answer. */

@@ -3,39 +3,18 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { WEBHOOK_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import { Outside } from "../../../supabase/functions/api/outbound/outside.ts";
-import type { Dialler } from "../../../supabase/functions/api/outbound/public_request.ts";
 import { addressProblem, privateProblem } from "../../../supabase/functions/api/webhooks/address.ts";
 import { WebhookSecrets } from "../../../supabase/functions/api/webhooks/secrets.ts";
 import { sendDelivery } from "../../../supabase/functions/api/webhooks/send.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { CERTIFICATE, host, type Pieces } from "../oauth/host.ts";
+import { dialler, host, type Pieces, PUBLIC } from "../outbound/host.ts";
 
-const PUBLIC = "93.184.215.14";
 const NOT_PUBLIC = "The address is not that of a public host.";
 const URL_ = "https://app.example/hook?a=1";
 const NOW = Date.parse("2026-11-29T10:00:00.500Z");
 const secrets = new WebhookSecrets(["key"]);
 const secret = secrets.create();
 const id = "d0000000-0000-4000-8000-000000000000";
-
-/** A dialler for which every name has these addresses, in turn, and every address is a port of this machine. */
-function dialler(port: number, ...answers: readonly (readonly string[])[]) {
-  const dialled: string[] = [];
-  const turns = answers.values();
-  let last: readonly string[] = [];
-  const made: Dialler = {
-    resolve() {
-      last = turns.next().value ?? last;
-      return Promise.resolve([...last]);
-    },
-    connect(address, asked) {
-      dialled.push(`${address} ${asked}`);
-      return Deno.connect({ hostname: "127.0.0.1", port });
-    },
-    secure: (connection, hostname) => Deno.startTls(connection, { hostname, caCerts: [CERTIFICATE] }),
-  };
-  return { dialler: made, dialled };
-}
 
 async function deliver(outside: Outside, url = URL_, more: Readonly<Record<string, unknown>> = {}) {
   return await sendDelivery({ secrets, outside, now: () => NOW }, "p", {

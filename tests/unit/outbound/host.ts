@@ -1,7 +1,11 @@
-/** A host as strangers have it: it answers each connection with given bytes, by TCP or by TLS. */
+/** A host as strangers have it: it answers each connection with given bytes, by TCP or by TLS; and the way to it. */
+import type { Dialler } from "../../../supabase/functions/api/outbound/public_request.ts";
+
+/** The address of a public host. */
+export const PUBLIC = "93.184.215.14";
 
 /** Of `app.example` alone; nobody but the tests trusts it. */
-export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBZDCCAQqgAwIBAgIBATAKBggqhkjOPQQDAjAWMRQwEgYDVQQDDAthcHAuZXhh
 bXBsZTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowFjEUMBIGA1UE
 AwwLYXBwLmV4YW1wbGUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQoXxm2wSwL
@@ -76,4 +80,23 @@ function close(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch { /* it is closed already */ }
+}
+
+/** A dialler for which every name has these addresses, in turn, and every address is a port of this machine. */
+export function dialler(port: number, ...answers: readonly (readonly string[])[]) {
+  const dialled: string[] = [];
+  const turns = answers.values();
+  let last: readonly string[] = [];
+  const made: Dialler = {
+    resolve() {
+      last = turns.next().value ?? last;
+      return Promise.resolve([...last]);
+    },
+    connect(address, asked) {
+      dialled.push(`${address} ${asked}`);
+      return Deno.connect({ hostname: "127.0.0.1", port });
+    },
+    secure: (connection, hostname) => Deno.startTls(connection, { hostname, caCerts: [CERTIFICATE] }),
+  };
+  return { dialler: made, dialled };
 }
