@@ -151,9 +151,10 @@ const oneIn = (count: number) => fc.nat(count - 1).map((number) => number === 0)
 export class RandomRequests {
   readonly #arbitraries = new Map<string, fc.Arbitrary<RandomRequest>>();
   readonly #components: Readonly<Record<string, unknown>>;
-  /** Ids of keys and of links, and tokens of links, for the routes that name one. */
+  /** Ids of keys, links and webhooks, and tokens of links, for the routes that name one. */
   readonly keyIds: string[] = [];
   readonly linkIds: string[] = [];
+  readonly webhookIds: string[] = [];
   readonly tokens: string[] = [];
   /** The id of an app that has registered. */
   clientId = "";
@@ -184,7 +185,11 @@ export class RandomRequests {
     const arbitrary = one ?? fc.oneof(...this.#arbitraries.values());
     const [request] = fc.sample(arbitrary, { numRuns: 1, seed: this.seed + this.#taken++ });
     if (!request) throw new Error("no request");
-    const ids = request.path.startsWith("/links") ? this.linkIds : this.keyIds;
+    const ids = request.path.startsWith("/links")
+      ? this.linkIds
+      : request.path.startsWith("/project/webhooks")
+      ? this.webhookIds
+      : this.keyIds;
     const path = request.path.replaceAll(/%40(id|token)%40(\d+)/g, (_, kind, number) => {
       const known = kind === "id" ? ids : this.tokens;
       return known[number % known.length] ?? "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b";
