@@ -1,6 +1,7 @@
 /** Reports when an element comes near the visible part of the page. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NEAR_PIXELS } from "../limits.ts";
+import { hasShareLeft } from "../session/rate_window.ts";
 
 /** `room` is the ref of the observed element; `isSeen` stays true. `nearPixels` is measured from the edge of the window. */
 export function useSeen<Room extends HTMLElement>(nearPixels = NEAR_PIXELS) {
@@ -16,4 +17,17 @@ export function useSeen<Room extends HTMLElement>(nearPixels = NEAR_PIXELS) {
     return () => observer.disconnect();
   }, []);
   return { room, isSeen };
+}
+
+/**
+ * Decides, once an element is in view, whether to read unasked what it shows: `may` is false if agents need the project's
+ * requests, and undefined until then.
+ */
+export function useTurn<Room extends HTMLElement>(projectId: string) {
+  const { room, isSeen } = useSeen<Room>(0);
+  const [may, setMay] = useState<boolean>();
+  useEffect(() => {
+    if (isSeen) setMay(hasShareLeft(projectId));
+  }, [isSeen]);
+  return { room, may };
 }

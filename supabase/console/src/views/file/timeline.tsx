@@ -1,16 +1,14 @@
 /** Versions of a file, the newest first, with their writers, times and operations. A version can be picked or restored. */
 import { may } from "../../state/projects.ts";
-import { useEffect, useState } from "preact/hooks";
 import { type FileAt, readDiff, type Version } from "../../api/files.ts";
 import { Age } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Counts } from "../../components/line_counts.tsx";
 import { Provenance } from "../../components/provenance.tsx";
 import { previewKind, shownType } from "../../components/shown_type.ts";
-import { useSeen } from "../../components/use_seen.ts";
+import { useTurn } from "../../components/use_seen.ts";
 import { describeOperation, formatBytes, visible } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
-import { hasShareLeft } from "../../session/rate_window.ts";
 import { writerName } from "../../state/keys.ts";
 import { restore } from "../../state/remove_file.ts";
 import { type FileTab, hrefOf } from "../../state/router.ts";
@@ -103,12 +101,8 @@ function hasLines(entry: Version, before: Version | undefined, type: string): bo
 
 /** The lines that the version added and removed, read once it is in view: one costly request. */
 function Lines({ projectId, path, version }: FileAt & { readonly version: number }) {
-  const { room, isSeen } = useSeen<HTMLSpanElement>(0);
-  const [isRead, setRead] = useState(false);
-  useEffect(() => {
-    if (isSeen && hasShareLeft(projectId)) setRead(true);
-  }, [isSeen]);
-  return <span ref={room}>{isRead && <ReadLines {...{ projectId, path, version }} />}</span>;
+  const { room, may } = useTurn<HTMLSpanElement>(projectId);
+  return <span ref={room}>{may && <ReadLines {...{ projectId, path, version }} />}</span>;
 }
 
 /** Renders nothing if no line differs, or if the version before is erased or was removed. */

@@ -1,5 +1,5 @@
 /** The files of a run, each with what the run changed in it. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { readDiff } from "../../api/files.ts";
 import { reasonOf } from "../../api/failure.ts";
 import type { RunDetails, RunFile } from "../../api/runs.ts";
@@ -10,11 +10,10 @@ import { Loading } from "../../components/states.tsx";
 import { Counts, type LineCounts } from "../../components/line_counts.tsx";
 import { describeOperation, visible } from "../../format.ts";
 import { RUN_DIFFS_OPEN } from "../../limits.ts";
-import { hasShareLeft } from "../../session/rate_window.ts";
 import { hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { DiffLines } from "../../components/unified_diff.tsx";
-import { useSeen } from "../../components/use_seen.ts";
+import { useTurn } from "../../components/use_seen.ts";
 import { inNaturalOrder } from "../../components/natural_order.ts";
 
 interface Properties {
@@ -55,8 +54,10 @@ interface FileProperties {
 function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
   const { path, firstVersion, lastVersion, operation } = file;
   // What the person opened or closed stays so, even if the file's place in the list changes.
-  const [isOpen, setOpen] = useState(true);
-  const [isLoaded, setLoaded] = useState(isFirst);
+  const [chosen, choose] = useState<boolean>();
+  const { room, may } = useTurn<HTMLDivElement>(projectId);
+  const isOpen = chosen ?? may !== false;
+  const isLoaded = isFirst || chosen !== undefined || may !== undefined;
   const place = { name: "file", projectId, path } as const;
   const name = visible(path);
   return (
@@ -67,10 +68,7 @@ function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
           class="twist"
           aria-label={`Changes in ${name}`}
           aria-expanded={isOpen}
-          onClick={() => {
-            setOpen(!isOpen);
-            setLoaded(true);
-          }}
+          onClick={() => choose(!isOpen)}
         >
           <Icon name="chevron" />
         </button>
@@ -93,18 +91,10 @@ function File({ projectId, file, counts, isFirst, onCounted }: FileProperties) {
       </div>
       {isOpen && (isLoaded
         ? <Changes {...{ projectId, file, onCounted }} />
-        : <Later onSeen={() => hasShareLeft(projectId) ? setLoaded(true) : setOpen(false)} />)}
+        // Keeps their place.
+        : <div ref={room} class="run-file-later" />)}
     </li>
   );
-}
-
-/** Keeps the place of changes that are not loaded yet. */
-function Later({ onSeen }: { readonly onSeen: () => void }) {
-  const { room, isSeen } = useSeen<HTMLDivElement>(0);
-  useEffect(() => {
-    if (isSeen) onSeen();
-  }, [isSeen]);
-  return <div ref={room} class="run-file-later" />;
 }
 
 function Changes(

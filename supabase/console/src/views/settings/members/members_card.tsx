@@ -142,6 +142,7 @@ function InviteDialog({ projectId, onClose, onDone }: InviteProperties) {
     await inviteMember(projectId, email.trim(), role);
     onDone();
   });
+  const problem = reasonFor(error, "email", "MEMBER_ALREADY_EXISTS");
   return (
     <FormDialog title="Invite" action="Invite" {...{ isBusy, submit, onClose }}>
       <TextField
@@ -150,7 +151,7 @@ function InviteDialog({ projectId, onClose, onDone }: InviteProperties) {
         value={email}
         onInput={setEmail}
         hint="Whoever signs in with this address sees the invitation, for 14 days."
-        problem={reasonFor(error, "email", "MEMBER_ALREADY_EXISTS")}
+        problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />
       <SelectField
@@ -160,9 +161,7 @@ function InviteDialog({ projectId, onClose, onDone }: InviteProperties) {
         options={ROLES}
         problem={reasonFor(error, "role")}
       />
-      {reasonFor(error, "email", "MEMBER_ALREADY_EXISTS") === undefined && (
-        <FormProblem error={error} fields={["email", "role"]} />
-      )}
+      {problem === undefined && <FormProblem error={error} fields={["email", "role"]} />}
     </FormDialog>
   );
 }

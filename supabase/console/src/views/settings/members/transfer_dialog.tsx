@@ -26,6 +26,7 @@ export function TransferDialog({ project: { id, name }, onClose }: Properties) {
     notify(`${heir.email} owns ${name} now.`);
     onClose();
   });
+  const isNameTaken = isCode(error, "PROJECT_NAME_TAKEN");
   return (
     <Dialog title={`Transfer ${name}`} onClose={onClose}>
       {data === undefined
@@ -39,12 +40,12 @@ export function TransferDialog({ project: { id, name }, onClose }: Properties) {
               value={heir.id}
               onChange={setChosen}
               options={heirs.map((one) => [one.id, one.email])}
-              problem={isCode(error, "PROJECT_NAME_TAKEN")
+              problem={isNameTaken
                 ? `${heir.email} has a project of the name ${name}. Rename this one first.`
                 : reasonFor(error, "memberId")}
             />
             <p>The project counts towards the new owner's quota. Only the new owner can transfer it back.</p>
-            {!isCode(error, "PROJECT_NAME_TAKEN") && <FormProblem error={error} fields={["memberId"]} />}
+            {!isNameTaken && <FormProblem error={error} fields={["memberId"]} />}
           </DialogForm>
         )}
     </Dialog>

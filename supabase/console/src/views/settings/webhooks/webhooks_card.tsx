@@ -108,6 +108,10 @@ function Entry({ projectId, webhook, reload, onAsk, onSecret }: EntryProperties)
     }
     setVersion((before) => before + 1);
   };
+  const refresh = () => {
+    reload();
+    setVersion(version + 1);
+  };
   const test = () =>
     perform(async () => {
       const { status, error = "no answer" } = await testWebhook(projectId, id);
@@ -141,7 +145,7 @@ function Entry({ projectId, webhook, reload, onAsk, onSecret }: EntryProperties)
             { text: "Edit …", run: ask("edit") },
             { text: "Deliver again …", run: ask("replay") },
             { text: "Rotate secret …", run: ask("rotate") },
-            { text: "Refresh", run: () => perform(() => Promise.resolve(reload())) },
+            { text: "Refresh", run: refresh },
             { text: "Delete …", isDangerous: true, isApart: true, run: ask("delete") },
           ]}
         >
