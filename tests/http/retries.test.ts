@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
+import { kill } from "../support/stack/processes.ts";
 import type { Hook } from "../support/stack/proxy.ts";
 import { suite } from "../support/stack/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
@@ -112,7 +113,7 @@ test("a function that dies after the commit: the retry, on another one, finds th
   await prepare(own, "f.txt");
   const attempt = await withCommitHook(async (_call, forward) => {
     const response = await forward();
-    for (const pid of service.stack.functionPids) Deno.kill(pid, "SIGKILL");
+    for (const pid of service.stack.functionPids) kill(pid);
     return response;
   }, async () => {
     const response = await fetch(`${service.baseUrl}/files/append/f.txt`, {

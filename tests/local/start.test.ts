@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isAlive, runCommand, type Running, startCommand } from "../support/stack/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
+import { kill } from "../support/stack/processes.ts";
 
 interface Ready {
   readonly baseUrl: string;
@@ -84,7 +85,7 @@ Deno.test(
         // The processes of the function, and of the embedding model, which starts when a text is first written.
         const killed = await childrenOf(first.running.pid);
         assert(killed.length > 0);
-        for (const child of killed) Deno.kill(child, "SIGKILL");
+        for (const child of killed) kill(child);
         await eventually("an answer", () =>
           call(first.ready, "/files/notes/a.md").then(() => true, () => false));
         children = await childrenOf(first.running.pid);

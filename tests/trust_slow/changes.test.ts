@@ -15,6 +15,7 @@ import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { report, rounds } from "../support/runner/long.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { onPostgres } from "../support/stack/on_postgres.ts";
+import { kill } from "../support/stack/processes.ts";
 import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 3;
@@ -55,14 +56,7 @@ async function followWriters(service: Service, folder: string): Promise<void> {
     while (!isWritten) {
       await pause(random.below(KILL_PAUSE_MILLISECONDS));
       const pids = service.stack.functionPids;
-      if (isWritten || pids.length === 0) continue;
-      try {
-        Deno.kill(random.pick(pids), "SIGKILL");
-        kills++;
-      } catch (error) {
-        // The process has already ended.
-        if (!(error instanceof Deno.errors.NotFound)) throw error;
-      }
+      if (!isWritten && pids.length > 0 && kill(random.pick(pids))) kills++;
     }
   })();
   const followers = Array.from(

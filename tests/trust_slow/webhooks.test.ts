@@ -12,6 +12,7 @@ import { Receiver, verify } from "../support/client/receiver.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { report, rounds } from "../support/runner/long.ts";
 import { onPostgres } from "../support/stack/on_postgres.ts";
+import { kill } from "../support/stack/processes.ts";
 import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 2;
@@ -75,7 +76,7 @@ async function deliver(service: Service, receivers: readonly [Receiver, Receiver
   const stopKilling = repeat(async () => {
     await pause(random.below(KILL_PAUSE_MILLISECONDS));
     const pids = service.stack.functionPids;
-    if (pids.length > 0) Deno.kill(random.pick(pids), "SIGKILL"), kills++;
+    if (pids.length > 0 && kill(random.pick(pids))) kills++;
   });
   const stopLeaving = repeat(async () => {
     await pause(500 + random.below(1_000));

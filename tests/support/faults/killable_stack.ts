@@ -4,6 +4,7 @@ import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import type { PostgresServer } from "../postgres/postgres.ts";
 import type { Random } from "../random.ts";
 import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
+import { kill } from "../stack/processes.ts";
 import { StackChild } from "../stack/stack_child.ts";
 
 /** "backends" are the server processes of Postgres that are running a statement. */
@@ -81,7 +82,7 @@ export class KillableStack {
   protected async kill(victim: Victim): Promise<void> {
     if (victim === "function" || victim === "all functions") {
       const pids = await this.child.functionPids();
-      for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) Deno.kill(pid, "SIGKILL");
+      for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) kill(pid);
       return;
     }
     if (victim === "backends") {
@@ -90,12 +91,8 @@ export class KillableStack {
          where backend_type = 'client backend' and pid <> pg_backend_pid() order by state <> 'active', pid limit 2`,
       );
       for (const { pid } of backends) {
-        try {
-          Deno.kill(pid, "SIGKILL");
-        } catch (error) {
-          // Postgres ends all of its server processes when one has died.
-          if (!(error instanceof Deno.errors.NotFound)) throw error;
-        }
+        // Postgres ends all of its server processes when one has died.
+        kill(pid);
       }
       return;
     }

@@ -1,5 +1,5 @@
 /**
- * Processor time and memory of a process, as the operating system reports them (Linux). Tests that compare speeds use
+ * Kills a process, and reads its processor time and memory as the operating system reports them (Linux). Tests that compare speeds use
  * processor time, because other load on the machine does not add to it, as it does to elapsed time.
  */
 
@@ -49,4 +49,15 @@ export async function memoryGrowthDuring(pid: number, work: () => Promise<unknow
 function memory(pid: number, field: "VmRSS" | "VmHWM"): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
+}
+
+/** Kills the process as the operating system does. Returns false if it has already ended. */
+export function kill(pid: number): boolean {
+  try {
+    Deno.kill(pid, "SIGKILL");
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }

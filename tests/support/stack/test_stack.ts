@@ -10,6 +10,7 @@ import { loadSecrets, type Secrets } from "../../../supabase/local/stack/secrets
 import { type Stack, type StackOptions, startStack } from "../../../supabase/local/stack/stack.ts";
 import { eventually } from "../eventually.ts";
 import { freshDataDirectory } from "./fresh_data_directory.ts";
+import { kill } from "./processes.ts";
 import { ownDatabase } from "./test_database.ts";
 
 export interface TestStack {
@@ -63,7 +64,7 @@ export async function restartFunction(
   pids: () => readonly number[] | Promise<readonly number[]>,
 ): Promise<void> {
   const before = await pids();
-  for (const pid of before) Deno.kill(pid, "SIGKILL");
+  for (const pid of before) kill(pid);
   await eventually("the function is back", async () => {
     const now = await pids();
     if (now.length !== before.length || now.some((pid) => before.includes(pid))) return false;
