@@ -6,6 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { signInWith } from "../support/client/accounts.ts";
 import { perform, readHistories, type Target } from "../support/client/files_client.ts";
 import { contradictions } from "../support/faults/ledger.ts";
 import { Load } from "../support/faults/load.ts";
@@ -27,6 +28,11 @@ const WRITERS = 16;
 /** Requests of the writers in each stage. */
 const REQUESTS = rounds(200, 5_000);
 const STAGE_TIMEOUT_MILLISECONDS = 120_000;
+
+async function send(method: string, url: string, headers: HeadersInit) {
+  const response = await fetch(url, { method, headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
@@ -59,8 +65,24 @@ async function stage({ figures, failures }: Load): Promise<number> {
   return figures.unknown - before.unknown;
 }
 
-/** Writes again and again. Returns the longest time in milliseconds without an acknowledged write. */
-function probe(target: Target): () => Promise<number> {
+/** What the console reads of the person's project. */
+const READS = [
+  ...[
+    "/files",
+    "/changes",
+    "/runs",
+    "/branches",
+    "/links",
+    "/search?q=plan",
+    "/account",
+    "/projects",
+    "/project",
+  ],
+  ...["/project/activity", "/project/usage", "/project/members", "/project/webhooks", "/project/apikeys"],
+];
+
+/** Writes again and again, and reads in between. Returns the longest time in milliseconds without an acknowledged write. */
+function probe(target: Target, person: HeadersInit): () => Promise<number> {
   let isOver = false;
   const probing = (async () => {
     let [longest, last] = [0, performance.now()];
@@ -70,6 +92,9 @@ function probe(target: Target): () => Promise<number> {
       longest = Math.max(longest, now - last);
       if (kind === "made") last = now;
       else await pause(20);
+      const path = READS[number % READS.length] ?? "";
+      const { status, text, headers } = await send("GET", target.baseUrl + path, person);
+      assert(status === 200 || (status === 503 && headers.has("retry-after")), `${path}: ${status} ${text}`);
     }
     return Math.round(longest);
   })();
@@ -82,17 +107,23 @@ function probe(target: Target): () => Promise<number> {
 
 type Order = "push, then deploy" | "deploy, then push";
 
-async function rollOut(order: Order, service: Service, next: BareFunction, push: () => Promise<void>) {
+async function rollOut(
+  order: Order,
+  { service, next, person, push }: {
+    readonly service: Service;
+    readonly next: BareFunction;
+    readonly person: HeadersInit;
+    readonly push: () => Promise<void>;
+  },
+) {
   const random = randomFrom(SEED);
   const { key } = await service.project("enterprise");
   const target = new Rollout(random, key, service.baseUrl);
   const load = await Load.start(target, random, WRITERS);
-  const stopProbing = probe(target);
+  const stopProbing = probe(target, person);
   const unserved: Record<string, number> = {};
   const during = async (name: string, step: () => Promise<void> | void) => {
-    const ended = step();
-    unserved[name] = await stage(load);
-    await ended;
+    [unserved[name]] = await Promise.all([stage(load), step()]);
   };
   const steps = {
     push: () => during("push", push),
@@ -131,15 +162,16 @@ async function migrationsOf(databaseUrl: string, folder: string): Promise<string
   return folder;
 }
 
-const dbPush = (databaseUrl: string) => () =>
-  run("npx", [
-    ...["-y", CLI, "db", "push", "--yes", "--workdir", REPOSITORY],
-    ...["--db-url", `${databaseUrl}?sslmode=disable`],
-  ]).then(() => {});
+/** The CLI acts as `postgres`, who owns the schema of a hosted project. */
+async function push(databaseUrl: string): Promise<void> {
+  const remote = `--remote=${databaseUrl}?sslmode=disable`;
+  await run("npx", ["-y", CLI, "db", "push", "--yes", "--workdir", REPOSITORY, remote]);
+}
 
 async function upgrade(order: Order, release: Release, folder: string, databaseUrl: string): Promise<void> {
   const dataDir = join(folder, "data");
   await release.restoreData(dataDir, databaseUrl);
+  await run("psql", ["-qX", "-c", "create role postgres superuser", databaseUrl]);
   const service = await startService({
     dataDir,
     databaseUrl,
@@ -150,7 +182,13 @@ async function upgrade(order: Order, release: Release, folder: string, databaseU
   try {
     const next = await startBareFunction(service, service.proxy.url);
     try {
-      const unserved = await rollOut(order, service, next, dbPush(databaseUrl));
+      const unserved = await rollOut(order, {
+        service,
+        next,
+        person: (await signInWith(service, release.manifest.person)).about(release.manifest.person.projectId)
+          .headers,
+        push: () => push(databaseUrl),
+      });
       if (order === "push, then deploy") {
         assertEquals(
           Object.values(unserved),

@@ -5,19 +5,24 @@ import type postgres from "postgres";
 import { listMigrations, type Migration } from "../../../supabase/local/database/migrations.ts";
 import { MIGRATIONS_DIRECTORY } from "../../../supabase/local/repository.ts";
 
-const APPLIED = "select version, statements from supabase_migrations.schema_migrations order by version";
-
-/** The migrations that the database lacks. Throws unless those that it has are in this repository, unchanged. */
+/** The migrations that the database lacks. */
 export async function missing(sql: postgres.Sql): Promise<Migration[]> {
-  const applied = await sql.unsafe<{ version: string; statements: string[] }[]>(APPLIED);
+  const applied = await sql<{ version: string }[]>`select version from supabase_migrations.schema_migrations`;
+  const versions = new Set(applied.map(({ version }) => version));
+  return (await listMigrations(MIGRATIONS_DIRECTORY)).filter(({ version }) => !versions.has(version));
+}
+
+/** Throws unless the migrations that the database of a release has are here, unchanged. */
+export async function assertFrozen(sql: postgres.Sql): Promise<void> {
   const all = await listMigrations(MIGRATIONS_DIRECTORY);
+  const applied = await sql<{ version: string; statements: string[] }[]>`
+    select version, statements from supabase_migrations.schema_migrations order by version`;
   for (const [index, { version, statements }] of applied.entries()) {
-    const migration = all[index];
-    assertEquals(migration?.version, version);
-    const text = await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, migration?.file ?? ""));
-    assertEquals(text === statements.join(""), true, `${migration?.file} has changed since it was released`);
+    const { version: expected, file = "" } = all[index] ?? {};
+    assertEquals(version, expected);
+    const text = await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file));
+    assertEquals(text === statements.join(""), true, `${file} has changed since it was released`);
   }
-  return all.slice(applied.length);
 }
 
 /** What a transaction did to the tables that were there before it. */
