@@ -2,8 +2,9 @@
  * Writes the initial migration: the files of `supabase/schemas`, one after the other. With `--check` it writes nothing
  * and fails if the migration differs from them.
  *
- * Once a second migration exists, the initial one no longer changes, later ones are written by hand, and
- * `tests/database_slow/schemas.test.ts` checks that schemas and migrations yield the same database.
+ * A second migration exists, so it refuses this here: the initial one no longer changes, later ones are written by hand,
+ * and `tests/database_slow/schemas.test.ts` checks that schemas and migrations yield the same database. The tests of
+ * mutants use it, in a copy with one migration.
  *
  *     deno run -A supabase/local/database/generate_migration.ts [--check]
  */
