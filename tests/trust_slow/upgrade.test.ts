@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { newVerification, verify } from "../../supabase/local/admin/verification.ts";
+import { effectiveLines } from "../../supabase/client/transfer/check_import.ts";
 import { exportFiles } from "../../supabase/client/transfer/export.ts";
 import { importFiles } from "../../supabase/client/transfer/import.ts";
-import { readManifest } from "../../supabase/client/transfer/manifest.ts";
+import { filesOf, MANIFEST } from "../../supabase/client/transfer/manifest.ts";
 import { Api } from "../../supabase/client/library/api.ts";
 import { webhookList } from "../../supabase/functions/api/contract/webhooks.ts";
 import { signInWith } from "../support/client/accounts.ts";
@@ -68,17 +69,15 @@ async function assertAccepted(service: Service, ...areas: string[]): Promise<voi
   assertEquals(code, 0, new TextDecoder().decode(stdout).slice(-4000));
 }
 
-/** What an export says of each version that an import can write again. */
+/** What an export says of each version that an import writes again: not of what was erased. */
 async function exported(service: Service, key: string, directory: string, folder: string) {
   const api = new Api({ url: service.baseUrl, key });
   await exportFiles(api, folder, { directory, at: undefined, hasHistory: true });
   const versions: unknown[] = [];
-  for await (
-    const { path, sha256, size, type, actor, note, deleted, redacted } of readManifest(
-      join(folder, "manifest.jsonl"),
-    )
-  ) {
-    if (redacted === undefined) versions.push({ path, sha256, size, type, actor, note, deleted });
+  for await (const lines of filesOf(join(folder, MANIFEST))) {
+    for (const { path, sha256, size, type, actor, note, deleted } of effectiveLines(lines)) {
+      versions.push({ path, sha256, size, type, actor, note, deleted });
+    }
   }
   return versions;
 }
