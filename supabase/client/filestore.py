@@ -25,6 +25,7 @@ import urllib.request
 import uuid
 
 __all__ = ["Filestore", "FilestoreError"]
+__version__ = "1.1.0"
 
 TRIES_MAX = 8
 PAUSE_FIRST_SECONDS = 0.25

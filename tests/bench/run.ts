@@ -29,6 +29,7 @@ import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
 import { sync } from "./sync.ts";
 import { toolCalls } from "./tool_calls.ts";
+import { upgrade } from "./upgrade.ts";
 
 const GROUPS: Readonly<Record<string, Group>> = {
   small: smallOperations,
@@ -48,6 +49,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   neighbours,
   ranking,
   search: largeSearch,
+  upgrade,
 };
 /** Groups that only make sense on a real Postgres; without --db they get one of their own. */
 const ON_POSTGRES = [

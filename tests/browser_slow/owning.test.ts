@@ -1,5 +1,6 @@
 /** Owning a project: its usage over time, its retention rule, and permanent erasure. */
 import { assertEquals } from "@std/assert";
+import { VERSION } from "../../supabase/functions/api/version.ts";
 import { browserSuite } from "../support/browser/browser.ts";
 import { descriptionOf } from "../support/browser/form_input.ts";
 import { choose, dialog, press, says } from "../support/browser/page_actions.ts";
@@ -19,11 +20,12 @@ test("usage over time: a chart and tables by day and by key, of one key where it
   );
   const row = (table: string, name: string | RegExp) =>
     page.getByRole("table", { name: table }).getByRole("row", { name });
-  await step("the last 30 days, with what each key did", async () => {
+  await step("the last 30 days, with what each key did, and at the foot the version", async () => {
     await open("settings");
     await page.getByRole("heading", { name: "Usage over time" }).waitFor();
     await page.getByText(`peak 100 on ${day(3)}.`).waitFor();
     await row("Usage by key", /^Key [0-9a-f]{8}, forgotten 100 7 2 KB$/).waitFor();
+    await page.getByText(`Filestore ${VERSION}`).waitFor();
     await row("Usage by key", /^test \d+ 2 8 B$/).waitFor();
   });
   await step("the table has every number of the chart, the newest day first", async () => {

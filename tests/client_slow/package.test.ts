@@ -1,6 +1,7 @@
 /** `deno task client`: the npm package installs without dependencies or scripts, runs, and has types. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
+import { VERSION } from "../../supabase/functions/api/version.ts";
 import { type Ended, runPackage } from "../support/node_package.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
@@ -12,10 +13,10 @@ async function npm(cwd: string, ...args: string[]): Promise<string> {
   return new TextDecoder().decode(stdout).trim();
 }
 
-const PROGRAM = `import { type Change, Filestore, FilestoreError } from "filestore";
+const PROGRAM = `import { type Change, Filestore, FilestoreError, VERSION } from "filestore";
 const store = new Filestore({ url: "http://127.0.0.1:1", key: "oa_x" });
 const read = await store.read("a");
-const facts: [string, number] = [read.content, read.version];
+const facts: [string, number] = [VERSION + read.content, read.version];
 for await (const { path } of store.list("notes", { recursive: true })) facts[0] += path;
 // @ts-expect-error: there is no such field.
 read.none;
@@ -33,7 +34,10 @@ Deno.test("the package installs, runs and type-checks; publint and attw find not
     const source = join(directory, "package");
     const task = ["run", "-A", join(REPOSITORY, "supabase/client/build/package.ts"), "--out", source];
     assert((await new Deno.Command(Deno.execPath(), { args: task }).output()).success);
-    const { dependencies, scripts, bin } = JSON.parse(await Deno.readTextFile(join(source, "package.json")));
+    const { dependencies, scripts, bin, version } = JSON.parse(
+      await Deno.readTextFile(join(source, "package.json")),
+    );
+    assertEquals(version, VERSION);
     assertEquals([dependencies, scripts, bin], [undefined, undefined, { filestore: "filestore.mjs" }]);
     const [packed = ""] = (await npm(source, "pack", "--silent", "--pack-destination", directory)).split(
       "\n",
@@ -52,6 +56,7 @@ Deno.test("the package installs, runs and type-checks; publint and attw find not
     assert(
       (await npm(program, "exec", "--offline", "--", "filestore", "--help")).startsWith("Usage: filestore"),
     );
+    assertEquals(await npm(program, "exec", "--offline", "--", "filestore", "--version"), VERSION);
     await Deno.writeTextFile(join(program, "program.ts"), PROGRAM);
     await Deno.writeTextFile(join(program, "program.cts"), PROGRAM_OF_REQUIRE);
     const options = "--noEmit --strict --module nodenext --target es2022 --lib es2023,dom,dom.asynciterable";

@@ -1,14 +1,14 @@
 /** Acknowledged writes survive a kill of any part at any time: of a stack under load, which starts again on its data. */
 import { assertEquals } from "@std/assert";
-import { filesAt, perform, readHistory, type Target } from "../support/client/files_client.ts";
+import { perform, readHistories, type Target } from "../support/client/files_client.ts";
 import { KillableStack, type Victim, wait } from "../support/faults/killable_stack.ts";
 import { contradictions } from "../support/faults/ledger.ts";
+import { Load } from "../support/faults/load.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { IS_BRIEF, report, rounds } from "../support/runner/long.ts";
 import { randomFrom, SEED } from "../support/random.ts";
-import { Load } from "./load.ts";
 
 const CLIENTS = 8;
 /** A statement that was running in the database when its request was abandoned may still finish. */
@@ -69,12 +69,7 @@ class CrashLab extends KillableStack {
 
   async #verify(project: string, target: Target, load: Load): Promise<void> {
     await assertConsistent((statement) => this.child.sql(statement));
-    const histories = new Map<string, (string | null)[]>();
-    for (const deleted of [false, true]) {
-      for (const path of await filesAt(target).paths({ recursive: true, limit: 100, deleted })) {
-        if (!path.startsWith("probe/")) histories.set(path, await readHistory(target, path));
-      }
-    }
+    const histories = await readHistories(target, (path) => path.startsWith("probe/"));
     assertEquals(contradictions(load.entries, histories), []);
     await this.#verifySegments(project);
     this.totals.versions += [...histories.values()].reduce((total, { length }) => total + length, 0);

@@ -8,39 +8,20 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Administration } from "../../supabase/local/admin/administration.ts";
 import { newVerification, verify } from "../../supabase/local/admin/verification.ts";
-import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
 import { type Stack, startStack } from "../../supabase/local/stack/stack.ts";
 import { fileAddress } from "../../supabase/client/library/api.ts";
 import { changedWebhook, webhookList } from "../../supabase/functions/api/contract/webhooks.ts";
 import { Receiver, verify as verifySignature } from "../support/client/receiver.ts";
 import { readDocument } from "../support/content/documents.ts";
 import { eventually } from "../support/eventually.ts";
+import { run } from "../support/program.ts";
+import { createDatabase, objectsOf, POSTGRES, withoutSuperuser } from "../support/releases/release.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";
 
 const receiver = new Receiver();
 Deno.test.afterAll(() => receiver.stop());
 const functionVariables = { OUTBOUND_ALLOWED_HOSTS: receiver.host };
-
-/** The oldest supported major version, whose dumps every maintained `pg_dump` can read. */
-const VERSION = 15;
-
-async function run(program: string, args: readonly string[], input?: string): Promise<string> {
-  const child = new Deno.Command(program, {
-    args: [...args],
-    stdin: input === undefined ? "null" : "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  if (input !== undefined) {
-    const writer = child.stdin.getWriter();
-    await writer.write(new TextEncoder().encode(input));
-    await writer.close();
-  }
-  const { code, stdout, stderr } = await child.output();
-  assertEquals(code, 0, `${program}: ${new TextDecoder().decode(stderr).slice(-2000)}`);
-  return new TextDecoder().decode(stdout);
-}
 
 const change = z.object({ path: z.string(), version: z.int(), cursor: z.string() });
 const changePage = z.object({ data: z.object({ changes: z.array(change), cursor: z.string() }) });
@@ -107,56 +88,36 @@ async function assertPaused(again: Project): Promise<void> {
   for (const received of receiver.received) verifySignature(secret, received);
 }
 
-/** The folder where a stack with this database stores the objects. */
-async function storageOf(dataDir: string, databaseUrl: string): Promise<string> {
-  const data = await openDataDirectory(dataDir);
-  try {
-    return (await data.of(databaseUrl)).storage;
-  } finally {
-    data.release();
-  }
-}
-
 const copy = (from: string, to: string) => run("cp", ["-a", from, to]);
-
-async function newDatabase(server: PostgresServer, name: string): Promise<string> {
-  await run("createdb", ["-h", "127.0.0.1", "-p", String(server.port), "-U", SUPERUSER, name]);
-  return server.urlOf(SUPERUSER, name);
-}
 
 /** A new database restored from a dump, and a stack on it with these objects. */
 async function restored(server: PostgresServer, folder: string, name: string, dump: string, bytes: string) {
-  const url = await newDatabase(server, name);
+  const url = await createDatabase(server, name);
   await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", "-f", dump, url]);
   return await stackWith(url, join(folder, name), bytes);
 }
 
 /** A stack with this database and these objects. */
 async function stackWith(url: string, dataDir: string, bytes: string): Promise<Stack> {
-  const storage = await storageOf(dataDir, url);
+  const storage = await objectsOf(dataDir, url);
   await Deno.remove(storage, { recursive: true }).catch(() => {});
   await copy(bytes, storage);
   return await startStack({ dataDir, port: 0, demo: false, databaseUrl: url, functionVariables });
 }
 
 Deno.test("a dump and a copy of Storage, each restored with an older or newer other half", async (t) => {
-  Deno.env.set("PGPASSWORD", "password");
-  const source = await startPostgres({ version: VERSION });
-  const target = await startPostgres({ version: VERSION });
+  const source = await startPostgres({ version: POSTGRES });
+  const target = await startPostgres({ version: POSTGRES });
   try {
     await withScratchDirectory(async (folder) => {
       const dataDir = join(folder, "source");
+      const storage = await objectsOf(dataDir, source.url);
       const stack = await startStack({ dataDir, port: 0, databaseUrl: source.url, functionVariables });
       const own = new Project(stack, stack.apiKey);
       const at = (name: string) => join(folder, name);
       const dump = async (name: string) => {
         await run("pg_dump", ["--no-sync", "-f", at(name), source.url]);
       };
-      const storage = join(
-        dataDir,
-        [...Deno.readDirSync(dataDir)].find(({ name }) => name.startsWith("postgres-"))?.name ?? "?",
-        "storage",
-      );
       receiver.behaviour = () => new Response(null, { status: 500 });
       const rights = "update filestore.api_keys set scopes = '{read,write,admin}'";
       await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", "-c", rights, source.url]);
@@ -174,8 +135,7 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
       await copy(storage, at("late"));
       const globals = await run("pg_dumpall", ["--globals-only", "-d", source.url]);
       await stack.stop();
-      const others = globals.split("\n").filter((line) => !line.includes(`ROLE ${SUPERUSER}`)).join("\n");
-      await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", target.url], others);
+      await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", target.url], withoutSuperuser(globals));
       const cursor = first?.cursor ?? "";
 
       await t.step(
@@ -238,7 +198,7 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
       await t.step(
         "the drill of the documents restores the rows into a project that has others",
         async () => {
-          const url = await newDatabase(target, "drill");
+          const url = await createDatabase(target, "drill");
           const fresh = await startStack({ dataDir: at("fresh"), port: 0, databaseUrl: url });
           await new Project(fresh, fresh.apiKey).write("other.txt", "not of the backup");
           await fresh.stop();

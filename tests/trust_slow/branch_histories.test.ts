@@ -17,7 +17,7 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { files } = await suite();
 
-const HISTORIES = IS_LONG ? 1000 : 300;
+const HISTORIES = IS_LONG ? 1000 : 120;
 const BRANCH_HISTORIES = 10;
 const NAMES = ["a.md", "b.md", "deep/c.md", "d.bin"];
 const NUL = "\0";

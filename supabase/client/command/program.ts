@@ -1,5 +1,6 @@
 /** The command line: reads arguments, runs the command, and turns what happened into a status. */
 import { Command as Program, CommanderError, InvalidArgumentError } from "commander";
+import { VERSION } from "../../functions/api/version.ts";
 import { Failure } from "../failure.ts";
 import { FilestoreError } from "../library/errors.ts";
 import { Filestore } from "../library/filestore.ts";
@@ -8,7 +9,7 @@ import { type Credentials, credentials, type Fallback, profilePath } from "./con
 import { BRANCH_COMMANDS } from "./branch_commands.ts";
 import { GIT } from "./git_command.ts";
 import { LOGIN } from "./login_command.ts";
-import { printNotice, shown } from "./output.ts";
+import { printLine, printNotice, shown } from "./output.ts";
 import { READ_COMMANDS } from "./read_commands.ts";
 import { RUN_COMMANDS } from "./run_commands.ts";
 import { SYNC } from "./sync_command.ts";
@@ -49,7 +50,9 @@ const GLOBAL: readonly OptionLine[] = [
 /** Runs a command line and returns its status: 0, 1 refused, 2 usage, 3 conflict. */
 export async function runCommandLine(args: readonly string[], settings: Settings): Promise<number> {
   try {
-    await programOf(settings).parseAsync([...args], { from: "user" });
+    // Not an option of the program: it would take the "--version" of "cat".
+    if (args.length === 1 && args[0] === "--version") await printLine(VERSION);
+    else await programOf(settings).parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
     return statusOf(error, settings.name);
@@ -64,6 +67,7 @@ function programOf(settings: Settings): Program {
     .configureOutput({ outputError: () => {} })
     .helpCommand(false);
   addOptions(program, [...GLOBAL, ...settings.options ?? []]);
+  program.addHelpText("after", `\n${settings.name} --version prints the version.`);
   program.addHelpText("after", `\nStatus: 0, ${REFUSED} refused, ${USAGE} usage, ${CONFLICT} conflict.`);
   for (const command of COMMANDS) addCommand(program, command, settings);
   return program;

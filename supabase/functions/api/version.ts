@@ -1,2 +1,2 @@
-/** The version of the service: /health and /openapi.json show it. */
-export const VERSION = "1.0.0";
+/** The version of the release, which all its parts show: `tests/http/version.test.ts` lists them. */
+export const VERSION = "1.1.0";

@@ -1,6 +1,7 @@
 /** Shared by the commands: strict options, one line for an error, results on standard output and notices on standard error. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { meantName } from "../../functions/api/http/validate.ts";
+import { VERSION } from "../../functions/api/version.ts";
 import { escapeHidden as escapeControls } from "../../functions/api/runtime/hidden_characters.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
@@ -121,11 +122,12 @@ export function printNotice(line: string): void {
 
 /**
  * Runs a task and exits: with 0, or with 1 after one line that names the `StartupError`. With `--help` it prints the help
- * instead, whose first line is a usage line such as `deno task keys create | list`.
+ * instead, whose first line is a usage line such as `deno task keys create | list`; with `--version` the version.
  */
 export async function run(help: string, task: () => Promise<void>): Promise<never> {
   try {
     if (Deno.args.some((arg) => arg === "--help" || arg === "-h")) printLine(`Usage: ${help}`);
+    else if (Deno.args.includes("--version")) printLine(VERSION);
     else await task();
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;

@@ -19,7 +19,8 @@ export const CONNECTION_USAGE = `
   --url URL         use another Supabase project instead, with its secret key; both are also read from
   --secret-key KEY  the environment or .env: SUPABASE_URL and SUPABASE_SECRET_KEY
   --json            print one line of JSON on standard output
-  --help            print this text`;
+  --help            print this text
+  --version         print the version`;
 
 export interface ConnectionValues {
   readonly data?: string | undefined;

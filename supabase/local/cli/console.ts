@@ -14,7 +14,8 @@ const USAGE = `deno task console --url URL --key KEY [--github] [--issuer URL] [
                 site gets the documents in which apps look for the function's OAuth
   --out DIR     folder of the site; an existing site in it is replaced (default supabase/.temp/console/site)
   --local       only build, for the local stack, and print the folder
-  --help        print this text`;
+  --help        print this text
+  --version     print the version`;
 
 const OPTIONS = {
   url: { type: "string" },

@@ -21,7 +21,8 @@ export const START_USAGE =
   --no-embeddings  leave out the model that finds files by meaning
   --json      print one line of JSON on standard output when ready, everything else on standard error
   --log       show each request here instead of logging it to requests.log in the data folder
-  --help      print this text`;
+  --help      print this text
+  --version   print the version`;
 
 const OPTIONS = {
   port: { type: "string" },

@@ -6,6 +6,7 @@ export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
 /** The inputs of Vite, relative to `supabase`: the console, and the files of the function that it imports. */
 const VITE_INPUTS = [
   ...["index.html", "vite.config.ts", "public", "src"].map((name) => join("console", name)),
+  "functions/api/version.ts",
   "functions/api/limits.ts",
   "functions/api/contract/limits.ts",
   "functions/api/files/disk_name.ts",

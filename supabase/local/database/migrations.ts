@@ -6,6 +6,7 @@
  * different sessions.
  */
 import { join } from "node:path";
+import { VERSION } from "../../functions/api/version.ts";
 import type { Database } from "./database.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
@@ -18,11 +19,18 @@ export interface Migration {
 const RECORD = `insert into supabase_migrations.schema_migrations (version, name, statements)
   values ($1, $2, array[$3::text])`;
 
-/** Applies the missing migrations. Calls `onApply` before each file. Throws `StartupError`. */
+export interface MigrationEvents {
+  /** Called with the number of missing migrations, if the database has others already. */
+  onUpgrade(count: number): void;
+  /** Called before each file. */
+  onApply(file: string): void;
+}
+
+/** Applies the missing migrations. Throws `StartupError` without a change if the database has migrations of others. */
 export async function migrate(
   database: Database,
   directory: string,
-  onApply: (file: string) => void,
+  { onUpgrade, onApply }: MigrationEvents,
 ): Promise<void> {
   const rows = await database.query<{ version: string }>(
     "select version from supabase_migrations.schema_migrations",
@@ -30,8 +38,9 @@ export async function migrate(
   const applied = new Set(rows.map((row) => row.version));
   const migrations = await listMigrations(directory);
   await refuseOtherSchema(database, migrations, applied);
-  for (const migration of migrations) {
-    if (applied.has(migration.version)) continue;
+  const missing = migrations.filter(({ version }) => !applied.has(version));
+  if (applied.size > 0 && missing.length > 0) onUpgrade(missing.length);
+  for (const migration of missing) {
     onApply(migration.file);
     const sql = await Deno.readTextFile(join(directory, migration.file));
     try {
@@ -42,12 +51,27 @@ export async function migrate(
   }
 }
 
-/** Throws `StartupError` if the schema `filestore` exists but was not created by the first of these migrations. */
+/**
+ * Throws `StartupError` if the database has a migration besides these, or if the schema `filestore` exists but was not
+ * created by the first of them.
+ */
 async function refuseOtherSchema(
   database: Database,
-  [first]: readonly Migration[],
+  migrations: readonly Migration[],
   applied: ReadonlySet<string>,
 ): Promise<void> {
+  const others = [...applied].filter((version) =>
+    !migrations.some((migration) => migration.version === version)
+  );
+  if (others.length > 0) {
+    throw new StartupError(
+      `The database has migrations that release ${VERSION} does not have (${
+        others.sort().join(", ")
+      }): it belongs to ` +
+        "a later release, or to another program. Start it with that release, or use another database.",
+    );
+  }
+  const [first] = migrations;
   if (first === undefined || applied.has(first.version)) return;
   const [schema] = await database.query("select from pg_catalog.pg_namespace where nspname = 'filestore'");
   if (schema === undefined) return;

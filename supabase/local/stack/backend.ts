@@ -52,7 +52,15 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     : await openPostgres(databaseUrl, options.joinsSettings);
   try {
     const app = await createApp(database, options);
-    await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));
+    await migrate(database, options.migrationsDirectory, {
+      onUpgrade: (count) => {
+        if (databaseUrl === undefined) return;
+        onProgress(
+          `Upgrading the database with ${count} migration${count === 1 ? "" : "s"}, without a copy of it`,
+        );
+      },
+      onApply: (file) => onProgress(`Applying ${file}`),
+    });
     if (databaseUrl !== undefined) await prepareRoles(app, options.secrets);
     const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
     const server = Deno.serve(listen, async (request, info) => {

@@ -5,6 +5,19 @@
 import { join, resolve } from "node:path";
 import { messageOf, StartupError } from "../startup_error.ts";
 
+/** The folder of the objects' bytes, of each database. */
+export const STORAGE_FOLDER = "storage";
+
+const LOCK_FILE = "lock";
+const STATE_FILE = "state.json";
+const REQUEST_LOG_FILE = "requests.log";
+
+/** Files of the running stack, which no copy of the folder needs. */
+export const LEFT_OUT_OF_COPIES: readonly string[] = [
+  ...[LOCK_FILE, STATE_FILE, REQUEST_LOG_FILE],
+  `${REQUEST_LOG_FILE}.1`,
+];
+
 export interface DataDirectory {
   readonly path: string;
   /** PGlite's files. */
@@ -36,26 +49,26 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
         ? path
         : join(path, `postgres-${await nameOfDatabase(databaseUrl)}`);
       await Deno.mkdir(owner, { recursive: true, mode: 0o700 });
-      return { storage: join(owner, "storage"), demoFile: join(owner, "demo.json") };
+      return { storage: join(owner, STORAGE_FOLDER), demoFile: join(owner, "demo.json") };
     },
     release: () => lock.close(),
   };
 }
 
 export function stateFileOf(directory: string): string {
-  return join(resolve(directory), "state.json");
+  return join(resolve(directory), STATE_FILE);
 }
 
 /** The file of the function's log; see `request_log.ts`. */
 export function requestLogFileOf(directory: string): string {
-  return join(resolve(directory), "requests.log");
+  return join(resolve(directory), REQUEST_LOG_FILE);
 }
 
 async function takeLock(path: string): Promise<Deno.FsFile> {
   let lock: Deno.FsFile;
   try {
     await Deno.mkdir(path, { recursive: true, mode: 0o700 });
-    lock = await Deno.open(join(path, "lock"), { create: true, write: true, mode: 0o600 });
+    lock = await Deno.open(join(path, LOCK_FILE), { create: true, write: true, mode: 0o600 });
   } catch (error) {
     throw new StartupError(`The data folder ${path} cannot be written (${messageOf(error)}).`);
   }

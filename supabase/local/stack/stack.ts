@@ -98,7 +98,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     const data = await openDataDirectory(options.dataDir);
     cleanups.push(() => data.release());
-    if (options.databaseUrl === undefined) await recordMigrations(data, migrationsDirectoryOf(options));
+    const onProgress = options.onProgress ?? (() => {});
+    const upgrade = options.databaseUrl === undefined
+      ? await recordMigrations(data, migrationsDirectoryOf(options), onProgress)
+      : null;
     const gateway = await openGateway(options.port);
     cleanups.push(() => gateway.close());
     const secrets = await loadSecrets(data.secretsFile);
@@ -112,12 +115,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       storageDirectory: storage,
       migrationsDirectory: migrationsDirectoryOf(options),
       joinsSettings: options.joinsSettings,
-      onProgress: options.onProgress ?? (() => {}),
+      onProgress,
       siteUrl: `${gateway.url}/console/`,
       mail,
       onAuth: () => adopt(),
-    });
+    }).catch((error) => Promise.reject(upgrade?.failed(error) ?? error));
     cleanups.push(() => backend.close());
+    await upgrade?.done();
     gateway.routes.backendUrl = backend.url;
     const variables = options.functionVariables ?? ownVariables();
     const embeddings = options.embeddings && variables["EMBEDDINGS_URL"] === undefined

@@ -69,7 +69,7 @@ export async function register(
 ): Promise<Login> {
   const password = crypto.randomUUID();
   passwords.set(email, password);
-  return { email, password, session: await askForSession(stack, "signup", email) };
+  return { email, password, session: await askForSession(stack, "signup", { email, password }) };
 }
 
 /** Signs up a new account. */
@@ -79,20 +79,28 @@ export async function signUp(service: Service): Promise<Account> {
 
 /** Opens another session of an existing account, as another browser would. */
 export async function signIn({ service, token }: Account): Promise<Account> {
-  const path = "token?grant_type=password";
-  const { access_token } = await askForSession(service.stack, path, String(claimsOf(token)["email"]));
+  const email = String(claimsOf(token)["email"]);
+  return await signInWith(service, { email, password: passwords.get(email) ?? "" });
+}
+
+/** Opens a session with a password. */
+export async function signInWith(
+  service: Service,
+  credentials: Pick<Login, "email" | "password">,
+): Promise<Account> {
+  const { access_token } = await askForSession(service.stack, "token?grant_type=password", credentials);
   return new Account(service, access_token);
 }
 
 async function askForSession(
   { supabaseUrl, publishableKey }: Pick<Stack, "supabaseUrl" | "publishableKey">,
   path: string,
-  email: string,
+  { email, password }: Pick<Login, "email" | "password">,
 ): Promise<z.infer<typeof session>> {
   const response = await fetch(`${supabaseUrl}/auth/v1/${path}`, {
     method: "POST",
     headers: { "apikey": publishableKey, "content-type": "application/json" },
-    body: JSON.stringify({ email, password: passwords.get(email) ?? "" }),
+    body: JSON.stringify({ email, password }),
   });
   return session.parse(await response.json());
 }

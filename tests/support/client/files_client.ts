@@ -97,3 +97,17 @@ export async function readHistory(target: Target, path: string): Promise<(string
     return deleted ? null : await readVersion(target, path, version);
   });
 }
+
+/** Maps each path to all of its versions, except where `isLeftOut`. */
+export async function readHistories(
+  target: Target,
+  isLeftOut: (path: string) => boolean = () => false,
+): Promise<Map<string, (string | null)[]>> {
+  const histories = new Map<string, (string | null)[]>();
+  for (const deleted of [false, true]) {
+    for (const path of await filesAt(target).paths({ recursive: true, limit: 100, deleted })) {
+      if (!isLeftOut(path)) histories.set(path, await readHistory(target, path));
+    }
+  }
+  return histories;
+}

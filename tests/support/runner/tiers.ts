@@ -30,6 +30,9 @@ const SHARES_A_STACK = /await (?:suite|acceptance|browserSuite)\(/;
 const IS_FOR_EMBEDDED = /TEST_DATABASE|acceptance\/run\.ts/;
 const IS_FROM_OUTSIDE = /acceptance\/run\.ts/;
 
+/** Matches single files that take minutes. One that started last would keep one processor busy alone. */
+const IS_LONG = /^(?:local_slow\/bench|client_slow\/node|trust_slow\/model)\./;
+
 /** More jobs than processors, so that all are busy until the end. */
 const HTTP_JOBS = 6;
 
@@ -65,14 +68,17 @@ function jobsOfAll(): Job[] {
     each("database_slow", "database"),
     ({ name }) => /\/plans\./.test(name),
   );
+  const [long, others] = partition(
+    [...each("trust_slow", "trust"), ...ofDatabase, ...each("mcp_slow", "local_slow", "client_slow")],
+    ({ name }) => IS_LONG.test(name),
+  );
   return [
     ...scale,
     ...dealt("browser", ["browser", "browser_slow"].flatMap(filesOf), 2, together),
     ...asDeployed,
+    ...long,
     alone("http, embedded", http.filter(has(IS_FOR_EMBEDDED))),
-    ...each("trust_slow", "trust"),
-    ...ofDatabase,
-    ...each("mcp_slow", "local_slow", "client_slow"),
+    ...others,
     alone("local", filesOf("local")),
     together("client", filesOf("client")),
     together("unit", filesOf("unit")),

@@ -1,6 +1,6 @@
 /**
  * A whole stack for tests: database, storage, gateway and the function in its own process, in a folder that is removed
- * with it. FUNCTION_DENO names another version of Deno for the function ("2.1.4"). With TEST_DATABASE=postgres the database is a real Postgres.
+ * with it, unless the test names its own. FUNCTION_DENO names another version of Deno for the function ("2.1.4"). With TEST_DATABASE=postgres the database is a real Postgres.
  */
 import { join } from "node:path";
 import { FUNCTION_ENTRY } from "../../../supabase/local/repository.ts";
@@ -24,12 +24,12 @@ export interface TestStack {
 }
 
 export async function startTestStack(options: Partial<StackOptions> = {}): Promise<TestStack> {
-  const dataDir = await freshDataDirectory();
+  const dataDir = options.dataDir ?? await freshDataDirectory();
   const database = await ownDatabase();
   const log: string[] = [];
   const close = async () => {
     await database?.stop();
-    await Deno.remove(dataDir, { recursive: true });
+    if (options.dataDir === undefined) await Deno.remove(dataDir, { recursive: true });
   };
   try {
     const stack = await startStack({

@@ -1,5 +1,6 @@
 /** The project's usage, limits, retention, members, webhooks and name, the account's password, and the deletion of project and account. */
 import { useState } from "preact/hooks";
+import { VERSION } from "../../../functions/api/version.ts";
 import { reasonFor } from "../api/failure.ts";
 import { type Project, renameProject } from "../api/projects.ts";
 import { formatBytes, formatNumber, formatTime, visible } from "../format.ts";
@@ -58,6 +59,7 @@ export function SettingsView({ place }: { readonly place: SettingsPlace }) {
       </nav>
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       <Tab tab={place.tab} project={current} />
+      <p class="hint">Filestore {VERSION}</p>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** Clients that write, append, edit, delete, restore, copy and move without pause, and keep a ledger. */
-import { type Outcome, perform, type Target } from "../support/client/files_client.ts";
-import { type Entry, type Operation, targetOf } from "../support/faults/ledger.ts";
-import type { Random } from "../support/random.ts";
+import { type Outcome, perform, type Target } from "../client/files_client.ts";
+import { type Entry, type Operation, targetOf } from "./ledger.ts";
+import type { Random } from "../random.ts";
 
 const PATHS = ["log.txt", "notes/a.md", "notes/b.md", "notes/deep/c.txt", "d"];
 /** Appends to one path make segment lists long enough to be compacted. */
