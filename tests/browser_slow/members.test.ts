@@ -8,6 +8,10 @@ import { dialog, follow, press, says } from "../support/browser/page_actions.ts"
 
 const { test } = await browserSuite();
 
+function tokenOf(session: string): string {
+  return z.looseObject({ access_token: z.string() }).parse(JSON.parse(session)).access_token;
+}
+
 /** A tab of another person, at the start page of the console. */
 async function tabOf({ context, service }: Visit, person: Person) {
   const { supabaseUrl } = service.stack;
@@ -25,7 +29,8 @@ async function tabOf({ context, service }: Visit, person: Person) {
 }
 
 test("members: an invitation is seen by the person it names, who accepts it, works with that role, and leaves", async (visit) => {
-  const { page, step, open, service, account: { files, email: owner } } = visit;
+  const { page, step, open, service, account } = visit;
+  const { files, email: owner, projectId, session } = account;
   await files.write("plan.md", "# Plan\n");
   const guest = await newPerson(service);
   const people = page.getByRole("table", { name: "People in this project" });
@@ -71,6 +76,29 @@ test("members: an invitation is seen by the person it names, who accepts it, wor
     await page.getByRole("row").filter({ hasText: guest.email }).first().waitFor();
     await open("file/theirs.md?tab=history");
     await page.getByText(`written by ${guest.email}`).waitFor();
+  });
+  await step("their run and their branch have their name, and one's own have none", async () => {
+    const [them, own] = [guest.session, session].map((text) =>
+      new Account(service, tokenOf(text), projectId)
+    );
+    for (const [who, name] of [[them, "theirs"], [own, "mine"]] as const) {
+      const headers = { "x-run-id": name };
+      await who?.request("POST", "/files", { body: { path: `${name}-run.md`, content: "x" }, headers });
+      await who?.request("POST", "/branches", { body: { name } });
+      await who?.request("POST", `/branches/${name}/merge`, { body: { dryRun: false } });
+    }
+    const rowOf = (name: string) => page.getByRole("main").getByRole("row").filter({ hasText: name });
+    for (const view of ["runs", "branches?state=merged"]) {
+      await open(view);
+      await rowOf("theirs").filter({ hasText: guest.email }).waitFor();
+      await rowOf("mine").filter({ hasText: "Console" }).waitFor();
+    }
+    await open("run/theirs");
+    await page.getByText(`by ${guest.email}`).waitFor();
+    await open("run/mine");
+    await page.getByText("in the console").waitFor();
+    await open("branch/theirs");
+    await page.getByText(`merged by ${guest.email}`).waitFor();
   });
   await step("made the owner", async () => {
     await open("settings?tab=danger");
@@ -134,8 +162,7 @@ const CHANGES =
 test("members: a viewer's console has no control that would be refused", async (visit) => {
   const { part, service, account: { files, projectId, session } } = visit;
   const guest = await newPerson(service);
-  const { access_token: token } = z.looseObject({ access_token: z.string() }).parse(JSON.parse(session));
-  const admin = new Account(service, token, projectId);
+  const admin = new Account(service, tokenOf(session), projectId);
   await admin.request("POST", "/project/members", { body: { email: guest.email, role: "viewer" } });
   await files.request("POST", "/files", {
     body: { path: "notes/plan.md", content: "# Plan\n" },
