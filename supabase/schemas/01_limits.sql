@@ -13,6 +13,8 @@ create view filestore.limits as select
   -- Members of a project, with its owner and open invitations, and how long an invitation is open.
   50 as project_members_max,
   14 as invitation_days,
+  -- Invitations of a project that are mailed within 24 hours.
+  50 as invitation_mails_per_day_max,
   -- Calls per minute of an account's own functions, for all of its projects together.
   120 as account_requests_per_minute,
   -- Keys that are neither revoked nor expired.
@@ -94,6 +96,8 @@ create view filestore.limits as select
   20 as run_actors_max,
   -- Versions that are counted of one run; the counts of a larger run are lower bounds.
   10000 as run_versions_counted_max,
+  -- Versions by each key, and without a key, that are read of one run to name the people who wrote in it.
+  100 as run_versions_named_max,
   -- Versions that the plan of an undo examines, to find versions of other authors.
   20000 as undo_versions_examined_max,
   -- Versions that a purge removes in its own commit. The sweep removes the others in slices.

@@ -68,6 +68,18 @@ comment on function filestore.address_of is
   'The e-mail address of an account, in lower case; null where it has none or, if it must be, none that is confirmed.';
 call filestore.grant_execute('filestore.address_of', 'filestore_account', 'filestore_engine');
 
+create function filestore.person(p_account_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_email constant text := filestore.address_of(p_account_id);
+begin
+  return case when v_email is not null then jsonb_build_object('id', p_account_id, 'email', v_email) end;
+end
+$$;
+comment on function filestore.person is
+  'An account as the API names it to people in the project; null where it is gone, or has no address.';
+call filestore.grant_execute('filestore.person', 'filestore_account', 'filestore_engine');
+
 create function filestore.current_claims() returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return nullif(current_setting('request.jwt.claims', true), '')::jsonb; end $$;

@@ -54,6 +54,7 @@ create table filestore.projects (
   retention_set_at timestamptz,
   answers_blank_through timestamptz,
   answers_blank_since timestamptz,
+  invitations_mailed_at timestamptz[] not null default '{}',
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
@@ -75,6 +76,8 @@ comment on column filestore.projects.answers_blank_through is
   'the sweep has removed these from the rows, work that has been due since answers_blank_since.';
 comment on column filestore.projects.cursor_key is
   'The secret from which the cursors of its change feed are computed.';
+comment on column filestore.projects.invitations_mailed_at is
+  'When invitations were mailed, in the 24 hours before the last of them. One that is withdrawn counts, too.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
 create policy "A key sees its project" on filestore.projects to filestore_engine
@@ -88,7 +91,8 @@ create policy "An account creates projects of its own" on filestore.projects for
   with check (owner_id = (select filestore.current_account_id()));
 create policy "An account changes the project that it opened"
   on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
-grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks)
+grant select, insert,
+  update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks, invitations_mailed_at)
   on filestore.projects to filestore_account;
 
 create table filestore.members (

@@ -20,6 +20,8 @@ create table filestore.branches (
   updated_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
   due_at timestamptz(3),
+  merged_key_name text,
+  merged_account_id uuid,
   primary key (project_id, name)
 );
 comment on table filestore.branches is
@@ -34,6 +36,9 @@ comment on column filestore.branches.base_position is
 comment on column filestore.branches.copied_to is 'While it is new: the last path that was copied.';
 comment on column filestore.branches.commit_id is
   'Chosen by the caller of the last change of this row, so that a repeated call has no effect.';
+comment on column filestore.branches.merged_key_name is
+  'The name of the key that merged it, as key_name is that of the key that created it. merged_account_id: the person '
+  'who did so without a key.';
 comment on column filestore.branches.due_at is
   'When the sweep deletes its files: when it expires, or at once if it has ended. Null: no file is to be '
   'deleted.';

@@ -218,10 +218,16 @@ comment on function public.filestore_diff is
   'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
+create function filestore.sees_people(p_session filestore.session) returns boolean
+language plpgsql immutable set search_path = ''
+as $$ begin return p_session.key_id is null and p_session.person_id is not null; end $$;
+comment on function filestore.sees_people is 'Whether answers may name people: in the console, never for keys or apps.';
+call filestore.grant_execute('filestore.sees_people', 'filestore_engine');
+
 create function filestore.accounts_of(p_session filestore.session, p_positions bigint[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  if p_session.key_id is not null or p_session.person_id is null then return null; end if;
+  if not filestore.sees_people(p_session) then return null; end if;
   return (
     select jsonb_object_agg(a.id, ',"account":' || json_build_object('id', a.id, 'email', a.email))
     from (

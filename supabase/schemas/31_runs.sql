@@ -226,6 +226,33 @@ comment on function filestore.summarize_run is
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
 call filestore.pin_plan('filestore.summarize_run');
 
+create function filestore.with_people(p_session filestore.session, p_runs jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not filestore.sees_people(p_session) then return p_runs; end if;
+  return (
+    select coalesce(jsonb_agg(r.run || jsonb_build_object('accounts', (
+        select coalesce(jsonb_agg(p.person order by p.person ->> 'email'), '[]')
+        from (
+          select distinct v.account_id
+          from unnest(filestore.run_keys(p_session.project_id, r.run ->> 'runId')) k (id)
+          cross join lateral (
+            select l.account_id from filestore.file_versions l
+            where l.project_id = p_session.project_id and l.run_id = r.run ->> 'runId' and l.key_id = k.id
+            order by l.key_id, l.file_id, l.version
+            limit (filestore.limits()).run_versions_named_max
+          ) v
+        ) d
+        cross join lateral (select filestore.person(d.account_id)) p (person)
+        where p.person is not null)) order by r.place), '[]')
+    from jsonb_array_elements(p_runs) with ordinality r (run, place));
+end
+$$;
+comment on function filestore.with_people is
+  'Adds to runs, as the API returns them, the people who wrote in them: for people in the console, never for keys.';
+call filestore.grant_execute('filestore.with_people', 'filestore_engine');
+call filestore.pin_plan('filestore.with_people');
+
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -267,7 +294,7 @@ begin
     if v_summary.summary is not null then v_runs := v_runs || v_summary.summary; end if;
   end loop;
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'runs', v_runs, 'hasMore', v_has_more,
+    'runs', filestore.with_people(v_session, v_runs), 'hasMore', v_has_more,
     'cursor', filestore.cursor_at(v_cursor_key, coalesce(v_before, 0))));
 end
 $$;
@@ -303,6 +330,7 @@ begin
       select v.operation from filestore.file_versions v
       where v.project_id = v_project_id and v.file_id = f.file_id and v.version = f.last_version offset 0
     ) v);
+  v_summary := filestore.with_people(v_session, jsonb_build_array(v_summary)) -> 0;
   return v_session.envelope || jsonb_build_object('value', v_summary || jsonb_build_object(
     'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
 end

@@ -24,6 +24,8 @@ begin
     'fileCount', (p_branch).file_count, 'base', filestore.cursor_at(p_cursor_key, (p_branch).base_position),
     'createdBy', jsonb_strip_nulls(jsonb_build_object(
       'keyName', (p_branch).key_name, 'account', (p_branch).account_id)),
+    'mergedBy', case when (p_branch).state = 'merged' then jsonb_strip_nulls(jsonb_build_object(
+      'keyName', (p_branch).merged_key_name, 'account', (p_branch).merged_account_id)) end,
     'createdAt', filestore.iso((p_branch).created_at), 'updatedAt', filestore.iso((p_branch).updated_at),
     'expiresAt', filestore.iso((p_branch).expires_at));
 end
@@ -537,7 +539,11 @@ begin
         when not (p_commit ->> 'keep')::boolean then v_now end,
       base_time = case when v_is_merge or not v_is_whole then b.base_time end,
       base_position = case when v_is_merge or not v_is_whole then b.base_position
-        else (p_value ->> 'position')::bigint end
+        else (p_value ->> 'position')::bigint end,
+      merged_account_id = case when v_is_whole and v_is_merge and p_session.key_id is null then p_session.person_id end,
+      merged_key_name = (
+        select k.name from filestore.api_keys k
+        where v_is_whole and v_is_merge and k.project_id = v_project_id and k.id = p_session.key_id)
   where b.project_id = v_project_id and b.name = p_commit ->> 'branch' returning * into v_branch;
   if v_branch.state = 'merged' then perform filestore.note_branch_event(v_branch, 'branch.merged'); end if;
   v_above := coalesce(nullif(v_branch.directory, '') || '/', '');

@@ -71,11 +71,28 @@ comment on function filestore.unfit_for_branch is
   'deep in it.';
 call filestore.grant_execute('filestore.unfit_for_branch', 'filestore_engine');
 
-create function filestore.created_branch(p_branch filestore.branches) returns jsonb
+create function filestore.with_people_of_branch(p_session filestore.session, p_branch jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not filestore.sees_people(p_session) then return p_branch; end if;
+  return p_branch || (
+    select coalesce(jsonb_object_agg(d.did, p_branch -> d.did || jsonb_build_object('email', p.email)), '{}')
+    from (values ('createdBy'), ('mergedBy')) d (did)
+    cross join lateral (select filestore.address_of((p_branch #>> array[d.did, 'account'])::uuid)) p (email)
+    where p.email is not null);
+end
+$$;
+comment on function filestore.with_people_of_branch is
+  'Adds to a branch, as the API returns it, the addresses of the people who created and merged it: for people in the '
+  'console, never for keys. Null for null.';
+call filestore.grant_execute('filestore.with_people_of_branch', 'filestore_engine');
+
+create function filestore.created_branch(p_session filestore.session, p_branch filestore.branches) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object('branch', (
-    select filestore.branch_record(p_branch, p.cursor_key) from filestore.projects p
+    select filestore.with_people_of_branch(p_session, filestore.branch_record(p_branch, p.cursor_key))
+    from filestore.projects p
     where p.id = (p_branch).project_id and (p_branch).state <> 'new')));
 end
 $$;
@@ -101,7 +118,7 @@ declare
   v_refusal jsonb := v_begun.refusal;
 begin
   if v_refusal is not null or v_branch.state <> 'new' then
-    return coalesce(v_refusal, filestore.created_branch(v_branch));
+    return coalesce(v_refusal, filestore.created_branch(p_session, v_branch));
   end if;
   perform set_config('filestore.path_prefix', '', true), set_config('filestore.branches', 'on', true);
   v_moment := filestore.branch_moment(v_branch);
@@ -141,7 +158,7 @@ begin
       copied_to = case when v_found.is_more then (v_found.files[c_slice]).path else '' end
   where b.project_id = p_session.project_id and b.name = v_branch.name returning * into v_branch;
   v_refusal := filestore.end_commit(p_session, v_commit, 0, v_cost, cardinality(v_ids), false);
-  return coalesce(v_refusal, filestore.created_branch(v_branch));
+  return coalesce(v_refusal, filestore.created_branch(p_session, v_branch));
 end
 $$;
 comment on function filestore.copy_to_branch is
@@ -204,7 +221,8 @@ begin
     v_before := v_branch.number;
     continue when (filestore.find_branch(v_session, v_branch.name, false)).refusal is not null
       or filestore.branch_state(v_branch) <> p_state;
-    v_branches := v_branches || filestore.branch_record(v_branch, v_cursor_key);
+    v_branches := v_branches || filestore.with_people_of_branch(
+      v_session, filestore.branch_record(v_branch, v_cursor_key));
   end loop;
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'branches', v_branches, 'hasMore', v_has_more,
@@ -257,8 +275,8 @@ begin
       'current', case when not v_found.is_inside then filestore.live_version(v_change.theirs) end,
       'conflict', v_choice.conflict is not null);
   end loop;
-  return v_session.envelope || jsonb_build_object('value', filestore.created_branch(v_found.branch) #> '{value,branch}'
-    || jsonb_build_object(
+  return v_session.envelope || jsonb_build_object(
+    'value', filestore.created_branch(v_session, v_found.branch) #> '{value,branch}' || jsonb_build_object(
       'changes', v_changes, 'hasMore', v_seen > p_limit, 'counts', v_counts, 'isInside', v_found.is_inside,
       'texts', case when v_found.is_inside then '{}' else v_texts end));
 end
@@ -301,7 +319,7 @@ begin
     end if;
   end if;
   return v_session.envelope || jsonb_build_object(
-    'value', filestore.created_branch(v_branch) #> '{value,branch}');
+    'value', filestore.created_branch(v_session, v_branch) #> '{value,branch}');
 end
 $$;
 comment on function public.filestore_change_branch is

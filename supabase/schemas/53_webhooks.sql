@@ -145,6 +145,27 @@ comment on function filestore.note_webhook_try is
   'Records a try, and moves the webhook on, or sets the time of its next try.';
 call filestore.grant_execute('filestore.note_webhook_try', 'filestore_engine');
 
+create function filestore.disabled_mail(p_hook filestore.webhooks) returns json
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select json_build_object('disabled', json_build_object(
+      'to', array(
+        select a.address from (
+          select p.owner_id union
+          select m.account_id from filestore.members m where m.project_id = p.id and m.role = 'admin'
+        ) c (account_id)
+        cross join lateral (select filestore.address_of(c.account_id, true)) a (address)
+        where a.address is not null and filestore.is_account_active(c.account_id) order by a.address),
+      'projectName', p.name, 'url', p_hook.url, 'failures', p_hook.failures))
+    from filestore.projects p where p.id = p_hook.project_id);
+end
+$$;
+comment on function filestore.disabled_mail is
+  'What is mailed when a webhook has been disabled, and to whom: the owner and the admins of the project, at their '
+  'confirmed addresses.';
+call filestore.grant_execute('filestore.disabled_mail', 'filestore_engine');
+
 create function public.filestore_webhook_step(p_project_id uuid, p_id uuid, p_try jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -187,6 +208,11 @@ begin
     v_hook.position, v_hook.pending_id, v_hook.pending_end, v_hook.failures, v_hook.next_at, v_hook.state,
     v_hook.reason, v_hook.lease_id, v_hook.leased_until, v_hook.deliveries)
   where w.project_id = p_project_id and w.id = p_id;
+  -- Only the try that disables the webhook is answered so, whichever process reports it.
+  if v_hook.state = 'disabled' and v_found.state <> 'disabled' and p_try -> 'mails' = 'true' then
+    perform set_config('synchronous_commit', 'on', true);
+    return filestore.disabled_mail(v_hook);
+  end if;
   if not v_is_due then return null; end if;
   return json_build_object(
     'leaseId', v_hook.lease_id, 'id', coalesce(v_hook.pending_id, v_hook.id), 'attempt', v_hook.failures + 1,
@@ -198,7 +224,8 @@ end
 $$;
 comment on function public.filestore_webhook_step is
   'Records the result of a try, if p_try is not null, and leases the webhook''s next delivery; null where '
-  'none is due. With type null there was nothing for the webhook up to a position, and the next call goes on.';
+  'none is due. With type null there was nothing for the webhook up to a position, and the next call goes on. '
+  'If the try disables the webhook, it returns the mail that the caller is to send, with p_try.mails: whether it does.';
 call filestore.publish('public.filestore_webhook_step', 'filestore_engine', 'service_role');
 
 -- ---------------------------------------------------------------------------------------------------------------------

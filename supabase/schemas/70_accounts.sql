@@ -484,13 +484,14 @@ $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 
-create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
+create function filestore.latest_writes(p_project_id uuid, p_limit integer, p_with_people boolean) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
     'fileId', v.file_id, 'path', v.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
     'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
     'note', v.note, 'from', case when s.id is not null
       then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+    'account', case when p_with_people then filestore.person(v.account_id) end,
     'createdAt', filestore.iso(v.created_at)))
     || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
     order by v.position desc), '[]')
@@ -501,11 +502,13 @@ language sql stable set search_path = '' as $$
       select f.path from filestore.files f where f.project_id = p_project_id and f.id = l.file_id offset 0
     ) o
     where l.project_id = p_project_id and not starts_with(o.path, '.branches/')
-    order by l.position desc limit p_limit
+    order by l.position desc limit least(greatest(p_limit, 1), (filestore.limits()).page_limit_max)
   ) v
   left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
 $$;
-comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
+comment on function filestore.latest_writes is
+  'The latest versions of a project''s files, newest first, with the people who wrote them: for signed-in people, not '
+  'for keys and the operator.';
 call filestore.grant_execute('filestore.latest_writes', 'filestore_account');
 
 create function filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
@@ -573,7 +576,7 @@ begin
       return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
-        p_project_id, least(greatest((p_parameters ->> 'limit')::integer, 1), (filestore.limits()).page_limit_max)));
+        p_project_id, (p_parameters ->> 'limit')::integer, filestore.current_account_id() is not null));
     else return filestore.administer_webhook(p_project_id, p_action, p_parameters);
   end case;
 end

@@ -31,7 +31,24 @@ $$;
 comment on function filestore.member_record is 'A member, the owner or an invitation, as all of them see it.';
 call filestore.grant_execute('filestore.member_record', 'filestore_account');
 
-create function filestore.invite(p_project_id uuid, p_id uuid, p_email text, p_role text) returns jsonb
+create function filestore.invitation_mail(p_project_id uuid) returns jsonb
+language sql volatile set search_path = '' as $$
+  update filestore.projects p
+  set invitations_mailed_at = array(
+    select m.at from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+    || clock_timestamp()
+  where p.id = p_project_id and (
+    select count(*) from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+    < (filestore.limits()).invitation_mails_per_day_max
+  returning jsonb_build_object(
+    'projectName', p.name, 'invitedBy', filestore.address_of(filestore.current_account_id()))
+$$;
+comment on function filestore.invitation_mail is
+  'Counts an invitation that is mailed, and returns what its mail says; null where the opened project has had all of '
+  'its mails for 24 hours.';
+call filestore.grant_execute('filestore.invitation_mail', 'filestore_account');
+
+create function filestore.invite(p_project_id uuid, p_id uuid, p_email text, p_role text, p_mails boolean) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
@@ -39,26 +56,31 @@ declare
   v_member filestore.members;
 begin
   select * into v_member from filestore.team(p_project_id) t where t.id = v_id;
-  if found then return jsonb_build_object('value', filestore.member_record(v_member)); end if;
-  if (p_email ~ '^[!-?A-~]+@[!-?A-~]+$' and octet_length(p_email) <= 254) is not true then
+  if found then
+    -- An earlier attempt, whose answer was lost: so was the mail.
+    null;
+  elsif (p_email ~ '^[!-?A-~]+@[!-?A-~]+$' and octet_length(p_email) <= 254) is not true then
     return filestore.refused_field('email', 'must be an e-mail address');
   elsif exists (select from filestore.team(p_project_id) t where t.email = lower(p_email)) then
     return filestore.refusal('MEMBER_ALREADY_EXISTS');
   elsif (select count(*) from filestore.team(p_project_id)) >= v_limits.project_members_max then
     return filestore.refusal('MEMBER_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_members_max));
+  else
+    delete from filestore.members m where m.project_id = p_project_id and m.expires_at <= clock_timestamp();
+    insert into filestore.members (project_id, id, email, role, invited_by, expires_at)
+    values (
+      p_project_id, v_id, lower(p_email), p_role, filestore.current_account_id(),
+      clock_timestamp() + make_interval(days => v_limits.invitation_days))
+    returning * into v_member;
   end if;
-  delete from filestore.members m where m.project_id = p_project_id and m.expires_at <= clock_timestamp();
-  insert into filestore.members (project_id, id, email, role, invited_by, expires_at)
-  values (
-    p_project_id, v_id, lower(p_email), p_role, filestore.current_account_id(),
-    clock_timestamp() + make_interval(days => v_limits.invitation_days))
-  returning * into v_member;
-  return jsonb_build_object('value', filestore.member_record(v_member));
+  return jsonb_build_object('value', filestore.member_record(v_member) || jsonb_strip_nulls(jsonb_build_object(
+    'mail', case when p_mails then filestore.invitation_mail(p_project_id) end)));
 end
 $$;
 comment on function filestore.invite is
-  'Invites an address to an opened project, or returns the invitation that was made with this id. Refusals: '
-  'MEMBER_ALREADY_EXISTS, MEMBER_LIMIT_REACHED, VALIDATION_ERROR.';
+  'Invites an address to an opened project, or returns the invitation that was made with this id. With p_mails it '
+  'counts and returns the mail that the caller is to send, if one may be sent. Refusals: MEMBER_ALREADY_EXISTS, '
+  'MEMBER_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.invite', 'filestore_account');
 
 create function filestore.remove_member(p_member filestore.members) returns jsonb
@@ -135,15 +157,16 @@ begin
   if (v_is_admin or p_action = 'remove_member' and v_member.account_id = filestore.current_account_id())
     is not true then
     return filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}');
-  -- An earlier attempt, whose answer was lost, has made that member the owner.
-  elsif p_action = 'transfer' and v_member.role = 'owner' then
-    return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object('role', p_role));
   elsif p_action = 'transfer' and p_role <> 'owner' then
     return filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}');
+  elsif p_action = 'transfer' and v_member.role = 'owner' then
+    return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object('role', p_role));
   elsif p_action in ('invite', 'change_member') and v_role not in ('viewer', 'editor', 'admin') is not false then
     return filestore.refused_field('role', 'must be viewer, editor or admin');
   elsif p_action = 'invite' then
-    return filestore.invite(p_project_id, filestore.to_uuid(p_parameters ->> 'id'), p_parameters ->> 'email', v_role);
+    return filestore.invite(
+      p_project_id, filestore.to_uuid(p_parameters ->> 'id'), p_parameters ->> 'email', v_role,
+      p_mails => p_parameters -> 'mails' = 'true');
   elsif v_member.id is null or p_action = 'transfer'
     and (v_member.account_id is null or not filestore.is_account_active(v_member.account_id)) then
     return filestore.refusal('MEMBER_NOT_FOUND');
@@ -187,10 +210,10 @@ end
 $$;
 comment on function public.filestore_account_members is
   'The members of a project, by default of the account''s oldest one. Everybody in it may list them (members) and '
-  'leave (remove_member: id); the owner and admins invite (id, chosen by the caller, email and role), change_member '
-  '(id, role) and remove_member (id); the owner may transfer the project (id). Refusals: PROJECT_NOT_FOUND, '
-  'FORBIDDEN_SCOPE, MEMBER_NOT_FOUND, OWNER_REQUIRED, MEMBER_ALREADY_EXISTS, MEMBER_LIMIT_REACHED, '
-  'PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, QUOTA_EXCEEDED, VALIDATION_ERROR.';
+  'leave (remove_member: id); the owner and admins invite (id, chosen by the caller, email, role, and mails: whether '
+  'the caller sends mails), change_member (id, role) and remove_member (id); the owner may transfer the project (id). '
+  'Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, MEMBER_NOT_FOUND, OWNER_REQUIRED, MEMBER_ALREADY_EXISTS, '
+  'MEMBER_LIMIT_REACHED, PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, QUOTA_EXCEEDED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_members', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_answer_invitation(p_id uuid, p_accepts boolean) returns jsonb

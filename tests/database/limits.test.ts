@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { isBinaryMediaType, MEDIA_TYPES } from "../../supabase/functions/api/contract/media_types.ts";
 import * as limits from "../../supabase/functions/api/limits.ts";
-import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
 import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
+import { listSchemas } from "../support/postgres/schemas.ts";
 
 /** The limits of `limits.ts` by name. */
 const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(limits));

@@ -3,7 +3,14 @@ import { assert, assertEquals } from "@std/assert";
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import { health } from "../support/client/contract.ts";
-import { aboutFile, FILE_ROUTES, PROJECT_ROUTES, type RouteCall } from "../support/client/every_route.ts";
+import {
+  aboutFile,
+  FILE_ROUTES,
+  MEMBER_ROUTES,
+  PROJECT_ROUTES,
+  type RouteCall,
+} from "../support/client/every_route.ts";
+import { invited, membersOf } from "../support/client/members.ts";
 import { type Fault, type Watch, watched } from "../support/faults/faults.ts";
 import { Isolate, requestOf } from "../support/faults/isolates.ts";
 import { isCommit } from "../support/faults/operations.ts";
@@ -38,11 +45,17 @@ async function assertHealth(of: Isolate, status: 200 | 503, failing: string): Pr
   assertEquals(answer.headers.has("retry-after"), status === 503);
 }
 
-/** Sends a request to each route: all must be answered with 503, and none may be a defect. */
-async function assertUnavailable(of: Isolate, key: string, routes: readonly RouteCall[]): Promise<void> {
+/** Sends a request to each route, with a key or as a person: all must be answered with 503, and none may be a defect. */
+async function assertUnavailable(
+  of: Isolate,
+  caller: string | Record<string, string>,
+  routes: readonly RouteCall[],
+): Promise<void> {
+  const [key, person] = typeof caller === "string" ? [caller, {}] : [null, caller];
   for (const route of routes) {
     const { path, options } = aboutFile(route, "f.txt");
-    const answer = await of.ask(requestOf({ method: route.method, path, ...options }, key));
+    const headers = { ...options.headers, ...person };
+    const answer = await of.ask(requestOf({ method: route.method, path, ...options, headers }, key));
     const shown = `${route.name}: ${text(answer)}`;
     assertEquals([answer.status, codeOf(answer)], [503, "SERVICE_UNAVAILABLE"], shown);
     assert(Number(answer.headers.get("retry-after")) >= 1, route.name);
@@ -73,16 +86,38 @@ test("a secret key that the local stack does not know is 503 as well", async () 
   assertEquals(refused.log.notices, ["secret_key_refused"]);
 });
 
+/** Routes that people call with their token; those of members take nothing else. */
+const PERSON_ROUTES: readonly RouteCall[] = [
+  ...["/account", "/projects", "/project", "/files"].map((path) => ({
+    name: path,
+    method: "GET",
+    path,
+    scopes: [],
+  })),
+  ...MEMBER_ROUTES,
+  ...["accept", "decline"].map((name) => ({
+    name,
+    method: "POST",
+    path: `/invitations/${crypto.randomUUID()}/${name}`,
+    scopes: [],
+  })),
+];
+
 test("a publishable key that Supabase refuses is 503 for accounts, not a session to be opened again", async () => {
-  const { token, projectId } = await owner(service);
+  const { headers } = await owner(service);
   const refused = answering(() => "unregisteredApiKey");
-  for (const path of ["/account", "/projects", "/project", "/files"]) {
-    const headers = { authorization: `Bearer ${token}`, "x-project-id": projectId };
-    const answer = await refused.ask(requestOf({ method: "GET", path, headers }, null));
-    assertEquals([answer.status, codeOf(answer)], [503, "SERVICE_UNAVAILABLE"], path);
-  }
+  await assertUnavailable(refused, headers, PERSON_ROUTES);
   assertEquals(refused.log.notices, ["publishable_key_refused"]);
 });
+
+for (const fault of ["noConnection", "hang"] as const) {
+  test(`a database with the fault ${fault} is 503 on every route of a person, and invites and removes nobody`, async () => {
+    const by = await owner(service);
+    const { id } = await invited(by, "waiting@example.org", "viewer");
+    await assertUnavailable(answering(() => fault), by.headers, PERSON_ROUTES);
+    assertEquals((await membersOf(by)).slice(1).map((member) => member.id), [id]);
+  });
+}
 
 test("a function that the schema cache does not know is tried again, then 503 with Retry-After and one line", async () => {
   const own = await files();

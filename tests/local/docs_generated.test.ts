@@ -16,7 +16,7 @@ Deno.test("every generated part is in exactly one document", async () => {
 
 Deno.test("every error code and every limit that a document names exists", async () => {
   const variables =
-    /^(BASE_URL|API_KEY|FILESTORE_URL|FILESTORE_KEY|KEY_ID|DATABASE_URL|CHROMIUM|TEST_\w+|SUPABASE_\w+|EMBEDDINGS_\w+|MCP_ALLOWED_ORIGINS|CONSOLE_URL|OAUTH_ISSUER|OUTBOUND_ALLOWED_HOSTS)$/;
+    /^(BASE_URL|API_KEY|FILESTORE_URL|FILESTORE_KEY|KEY_ID|DATABASE_URL|CHROMIUM|TEST_\w+|SUPABASE_\w+|EMBEDDINGS_\w+|MAIL_\w+|MCP_ALLOWED_ORIGINS|CONSOLE_URL|OAUTH_ISSUER|OUTBOUND_ALLOWED_HOSTS)$/;
   const unknown: string[] = [];
   for (const { path, lines } of await readDocuments()) {
     for (const [index, line] of lines.entries()) {

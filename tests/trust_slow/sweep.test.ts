@@ -103,6 +103,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     mcpAllowedOrigins: [],
     outboundAllowedHosts: [],
     oauth: null,
+    mail: null,
     background: (work) => void background.push(work),
     now: clock,
     clock: systemClock,

@@ -45,6 +45,7 @@ const PLANS: readonly Plan[] = [
       "search", // patterns, ranking, the index
       "maintenance", // the sweep, and the health of the back end
       "webhooks", // deliveries, their schedule and their secrets
+      "mail", // what the service mails to people
       "files", // versions, segments, edits, compaction
       "oauth", // apps that sign in: their descriptions, what they discover, signed records
       "outbound", // requests to hosts that a stranger names

@@ -1,7 +1,7 @@
 /** The SQL functions of `supabase/schemas`: their files, their lengths and the functions that they call. */
 import { join } from "node:path";
-import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
 import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { listSchemas } from "../support/postgres/schemas.ts";
 
 export interface SchemaFunction {
   readonly name: string;

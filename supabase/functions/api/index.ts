@@ -9,6 +9,7 @@ import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts"
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
+import { mailSettings } from "./mail/settings.ts";
 import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
@@ -105,6 +106,7 @@ Deno.serve(buildApp({
   mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],
   outboundAllowedHosts: words("OUTBOUND_ALLOWED_HOSTS"),
   oauth: oauthSettings(),
+  mail: mailSettings((name) => Deno.env.get(name)),
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },

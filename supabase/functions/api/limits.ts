@@ -262,6 +262,8 @@ export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /** How long a request waits for the addresses of a host that it names. */
 export const OUTBOUND_RESOLVE_MILLISECONDS = 5_000;
+/** How long the operator's mail service may take for one mail. */
+export const MAIL_MILLISECONDS = 10_000;
 /** Deliveries of webhooks that an isolate has under way; a project has at most PROJECT_WEBHOOKS_MAX of them. */
 export const WEBHOOKS_AT_ONCE = 100;
 /** Delay from a commit to its delivery: commits that follow each other are delivered together. */

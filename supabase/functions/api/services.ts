@@ -43,6 +43,8 @@ import { Slots } from "./runtime/slots.ts";
 import { LiveReadSlots } from "./search/live_read_slots.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
 import type { SearchParts } from "./search/indexer.ts";
+import { mailSender } from "./mail/sender.ts";
+import type { MailSettings } from "./mail/settings.ts";
 import type { WebhookParts } from "./webhooks/mod.ts";
 
 /** What follows answers is loaded when it is first needed, so that a cold start does not pay for it. */
@@ -87,6 +89,8 @@ export interface Parts {
   readonly outboundAllowedHosts: readonly string[];
   /** Where people answer the requests of apps; null: apps cannot sign in. */
   readonly oauth: OAuthSettings | null;
+  /** Null: the service sends no mails. */
+  readonly mail: MailSettings | null;
   /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
   readonly mcpAllowedOrigins: readonly string[];
   readonly background: Background;
@@ -107,7 +111,8 @@ export function createServices(parts: Parts) {
     readAhead,
   });
   const indexing = scheduleIndexing(parts, searchParts);
-  const webhooks = lazy(async () => (await loadWebhooks()).createWebhooks(parts));
+  const sendMail = mailSender(parts);
+  const webhooks = lazy(async () => (await loadWebhooks()).createWebhooks({ ...parts, sendMail }));
   const sweepAfterCommit = sweepAfterCommits(parts, webhooks);
   /** Called after a commit or an event of a branch; delivers it if the project has webhooks. */
   const onEvent = (grant: Grant | undefined) => {
@@ -151,6 +156,8 @@ export function createServices(parts: Parts) {
       clock,
       parts.log,
     ),
+    /** Null: the service sends no mails. */
+    sendMail,
     webhooks,
     onEvent,
     /** Called after each commit: indexing, deliveries, and sometimes a slice of the sweep, follow the response. */

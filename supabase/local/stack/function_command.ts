@@ -1,6 +1,7 @@
 /** The command that starts a function process: the Deno executable, its permissions and its environment. */
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+import { mailSettings } from "../../functions/api/mail/settings.ts";
 import { DENO_CONFIG, EDGE_RUNTIME, FUNCTION_CONFIG } from "../repository.ts";
 import type { Secrets } from "./secrets.ts";
 import { StartupError } from "../startup_error.ts";
@@ -31,6 +32,9 @@ const OWN_VARIABLES = [
   "CONSOLE_URL",
   "OAUTH_ISSUER",
   "OUTBOUND_ALLOWED_HOSTS",
+  "MAIL_URL",
+  "MAIL_KEY",
+  "MAIL_FROM",
 ];
 
 const AS_DEPLOYED = ["--config", FUNCTION_CONFIG, "--frozen"];
@@ -65,10 +69,9 @@ const TRUSTED_BY_DENO = { DENO_TLS_CA_STORE: "mozilla,system" };
 export async function functionCommand(options: FunctionCommandOptions): Promise<FunctionCommand> {
   const { denoVersion, memoryLimitMegabytes } = options;
   const injected = { ...injectedVariables(options), ...options.ownVariables };
-  const embeddingsUrl = options.ownVariables?.["EMBEDDINGS_URL"];
-  const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
-    new URL(url).host
-  );
+  const own = (name: string) => options.ownVariables?.[name];
+  const hosts = [options.supabaseUrl, own("EMBEDDINGS_URL"), mailSettings(own)?.url]
+    .flatMap((url) => url ? new URL(url).host : []);
   const allowedHosts = options.ownVariables?.["OUTBOUND_ALLOWED_HOSTS"]?.match(/[^\s,]+/g) ?? [];
   // An older Deno cannot read the newer lock file, and uses the deployed one. Without this flag the latest Deno warns
   // that it also aborts `request.signal` after each response; the function reads the signal only before that.

@@ -37,6 +37,7 @@ export {
 export {
   member as memberRecord,
   memberList,
+  newMember as newMemberRecord,
   removedMember as removedMemberRecord,
 } from "../../../supabase/functions/api/contract/members.ts";
 export {

@@ -1,7 +1,8 @@
 /** The people in a project: invitations, memberships and their requests. */
 import { type Account, claimsOf, signUp } from "./accounts.ts";
-import { dataOf, invitationList, memberList, memberRecord, projectRecord } from "./contract.ts";
+import { dataOf, invitationList, memberList, newMemberRecord, projectRecord } from "./contract.ts";
 import type { Answer } from "./contract.ts";
+import { trafficOf } from "./traffic.ts";
 
 export type Given = "viewer" | "editor" | "admin";
 
@@ -11,8 +12,22 @@ export function invite(by: Account, email: string, role: Given): Promise<Answer>
   return by.request("POST", "/project/members", { body: { email, role } });
 }
 
+/** All that the person who invites can observe, without what names the invitation itself. */
+export async function observedInvitation(by: Account, address: string) {
+  const found: unknown[] = [];
+  const traffic = await trafficOf(by.service, async () => {
+    const answer = await invite(by, address, "viewer");
+    const { id, expiresAt = "" } = dataOf(answer, "invite_member", newMemberRecord);
+    found.push(
+      answer.status,
+      answer.text.replace(id, "id").replace(address, "address").replace(expiresAt, "at"),
+    );
+  });
+  return [...found, traffic];
+}
+
 export async function invited(by: Account, email: string, role: Given) {
-  return dataOf(await invite(by, email, role), "invite_member", memberRecord);
+  return dataOf(await invite(by, email, role), "invite_member", newMemberRecord);
 }
 
 export async function membersOf(by: Account) {

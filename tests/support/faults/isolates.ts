@@ -104,6 +104,7 @@ export class Isolate {
       mcpAllowedOrigins: [],
       outboundAllowedHosts: [],
       oauth: null,
+      mail: null,
       background: (work, name) => {
         if (name === "compaction") this.#compactions.push(work);
       },

@@ -6,9 +6,9 @@
  */
 import postgres from "postgres";
 import { join } from "node:path";
-import { listSchemas } from "../../../supabase/local/database/generate_migration.ts";
 import { MIGRATIONS_DIRECTORY, SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
 import { PASSWORD, type PostgresServer } from "./postgres.ts";
+import { listSchemas } from "./schemas.ts";
 
 /** Cluster-wide, so created once for all databases of a server. */
 const ROLES = `

@@ -121,6 +121,7 @@ class Backend {
       secretKeys: ["secret"],
       mcpAllowedOrigins: [],
       oauth: null,
+      mail: null,
     };
     // deno-lint-ignore no-explicit-any -- of the service's parts those alone that an append uses
     const services = createServices({ ...parts, background: () => {}, now: Date.now } as any);

@@ -1,9 +1,9 @@
-import type { Change, ChangePage } from "../../../functions/api/contract/versions.ts";
+import type { Change, ChangePage, Person } from "../../../functions/api/contract/versions.ts";
 import { CHANGES_PER_ANSWER } from "../limits.ts";
 import { call } from "./client.ts";
 import type { FileRecord } from "./files.ts";
 
-export type { Change, ChangePage };
+export type { Change, ChangePage, Person };
 
 /**
  * Returns the changes after a cursor, oldest first: as soon as there are any, or after `wait` seconds. With `now`, returns a

@@ -3,6 +3,7 @@ import type {
   Member,
   MemberList,
   MemberRole,
+  NewMember,
   RemovedMember,
 } from "../../../functions/api/contract/members.ts";
 import { call } from "./client.ts";
@@ -17,7 +18,7 @@ export async function listMembers(projectId: string, signal?: AbortSignal): Prom
   return (await call<MemberList>({ path: MEMBERS, projectId, signal })).members;
 }
 
-export function inviteMember(projectId: string, email: string, role: MemberRole): Promise<Member> {
+export function inviteMember(projectId: string, email: string, role: MemberRole): Promise<NewMember> {
   return call({ method: "POST", path: MEMBERS, projectId, body: { email, role } });
 }
 

@@ -1,6 +1,7 @@
 /** The keys of the open project, for the key list and for the names in histories. */
 import { signal } from "@preact/signals";
 import { type Key, listKeys, type NewKey } from "../api/projects.ts";
+import type { Person } from "../api/changes.ts";
 import { visible } from "../format.ts";
 import { account } from "../session/session.ts";
 
@@ -31,16 +32,20 @@ export function clearKeys(): void {
   made.value = null;
 }
 
+/** Whether it is the person who is signed in. */
+export function isOneself({ id }: Person): boolean {
+  return id === account.value?.id;
+}
+
+/** Returns the display name of another person; of oneself, "Console". */
+export function personName(person: Person | undefined): string {
+  return person === undefined || isOneself(person) ? "Console" : visible(person.email);
+}
+
 /** Returns the display name of the key or of the other person that wrote a version; of one's own work, "Console". */
-export function writerName(
-  projectId: string,
-  keyId: string | null | undefined,
-  writer?: { readonly id: string; readonly email: string },
-): string {
+export function writerName(projectId: string, keyId: string | null | undefined, writer?: Person): string {
   // A version list omits the field; an activity entry has null.
-  if (keyId === null || keyId === undefined) {
-    return writer === undefined || writer.id === account.value?.id ? "Console" : visible(writer.email);
-  }
+  if (keyId === null || keyId === undefined) return personName(writer);
   const key = keysOf(projectId)?.find(({ id }) => id === keyId);
   if (key === undefined) return `Key ${keyId.slice(0, 8)}`;
   return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);

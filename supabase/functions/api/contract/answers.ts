@@ -18,7 +18,7 @@ export { appRedirect, appRequest } from "./apps.ts";
 export { branch, branchDetails, branchPage, mergeResult } from "./branches.ts";
 export { key, keyList, newKey, rotatedKey } from "./keys.ts";
 export { createdLink, linkList, revokedLink } from "./links.ts";
-export { member, memberList, removedMember } from "./members.ts";
+export { member, memberList, newMember, removedMember } from "./members.ts";
 export { account, changedProject, deletedAccount, deletedProject, project, projectList } from "./projects.ts";
 export { runDetails, runPage, undoResult } from "./runs.ts";
 export { searchResults } from "./search.ts";

@@ -12,6 +12,17 @@ export const branchName = z.string().regex(
 
 export const branchState = z.enum(["open", "ready", "merged", "closed"]);
 
+/** Who created or merged a branch, with a key or in the console. */
+const author = z.object({
+  keyName: z.string().optional(),
+  account: z.string().optional().meta({
+    description: "The account of the person, if it was in the console.",
+  }),
+  email: z.string().optional().meta({
+    description: "For people in the project, never for keys: the address of this account.",
+  }),
+});
+
 export const branch = z.object({
   name: z.string(),
   path: z.string().meta({ description: "The folder of its files, `.branches/{name}`." }),
@@ -21,10 +32,8 @@ export const branch = z.object({
   state: branchState.meta({ description: "`ready`: waits for a person, but still takes writes." }),
   fileCount: count.meta({ description: "Files that were copied." }),
   base: cursor.meta({ description: "The position at which they were copied, or last updated." }),
-  createdBy: z.object({
-    keyName: z.string().optional(),
-    account: z.string().optional().meta({ description: "The account that created it in the console." }),
-  }),
+  createdBy: author,
+  mergedBy: author.nullable().default(null).meta({ description: "Null: it was not merged." }),
   createdAt: time,
   updatedAt: time,
   expiresAt: time.meta({ description: "When it is closed." }),

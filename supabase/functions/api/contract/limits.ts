@@ -85,6 +85,8 @@ export const CHANGES_WAITERS_MAX = 20;
 export const RUN_ACTORS_MAX = 20;
 /** Versions that are counted of one run; the counts of a larger run are lower bounds. In SQL. */
 export const RUN_VERSIONS_COUNTED_MAX = 10_000;
+/** Versions by each key, and without a key, that are read of one run to name the people who wrote in it. In SQL. */
+export const RUN_VERSIONS_NAMED_MAX = 100;
 /** Versions that the plan of an undo examines to find versions of other authors. In SQL. */
 export const UNDO_VERSIONS_EXAMINED_MAX = 20_000;
 /** Files in one response about a run. */
@@ -158,6 +160,8 @@ export const ADDRESS_LENGTH_MAX = 254;
 /** Members of a project, with its owner and open invitations, and days for which an invitation is open. In SQL. */
 export const PROJECT_MEMBERS_MAX = 50;
 export const INVITATION_DAYS = 14;
+/** Invitations of a project that are mailed within 24 hours; further ones are made without a mail. In SQL. */
+export const INVITATION_MAILS_PER_DAY_MAX = 50;
 /** Calls about projects and keys under an account's token, and console sessions that it opens. In SQL. */
 export const ACCOUNT_REQUESTS_PER_MINUTE = 120;
 /** The sweep removes a key this long after it was revoked or has expired. In SQL. */

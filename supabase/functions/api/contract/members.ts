@@ -1,5 +1,6 @@
 /** The people in a project, and the invitations. */
 import { z } from "zod";
+import { INVITATION_MAILS_PER_DAY_MAX } from "./limits.ts";
 import { time, type Wire } from "./values.ts";
 
 /** The roles that a member can be given. */
@@ -21,6 +22,15 @@ export const member = z.object({
   expiresAt: time.optional().meta({ description: "Of an invitation." }),
 }).meta({ id: "Member" });
 export type Member = Wire<typeof member>;
+
+export const newMember = member.extend({
+  mailed: z.boolean().meta({
+    description:
+      "Whether the service mails the invitation to the address: it does where its operator has set a mail service, up " +
+      `to ${INVITATION_MAILS_PER_DAY_MAX} times in 24 hours for a project.`,
+  }),
+}).meta({ id: "NewMember" });
+export type NewMember = Wire<typeof newMember>;
 
 export const memberList = z.object({ members: z.array(member) }).meta({ id: "MemberList" });
 export type MemberList = Wire<typeof memberList>;

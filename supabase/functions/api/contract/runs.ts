@@ -1,13 +1,23 @@
 /** Runs: the versions that were written under one `X-Run-Id`, and the results of an undo or a restore. */
 import { z } from "zod";
-import { RUN_ACTORS_MAX, RUN_VERSIONS_COUNTED_MAX, UNDO_VERSIONS_EXAMINED_MAX } from "./limits.ts";
+import {
+  RUN_ACTORS_MAX,
+  RUN_VERSIONS_COUNTED_MAX,
+  RUN_VERSIONS_NAMED_MAX,
+  UNDO_VERSIONS_EXAMINED_MAX,
+} from "./limits.ts";
 import { cursor, runId, time, version, type Wire } from "./values.ts";
-import { versionOperation } from "./versions.ts";
+import { person, versionOperation } from "./versions.ts";
 
 /** The part of a run that the key sees. */
 const run = z.object({
   runId,
   actors: z.array(z.string()).meta({ description: `At most ${RUN_ACTORS_MAX}.` }),
+  accounts: z.array(person).optional().meta({
+    description:
+      "For people in the project, never for keys: the people who wrote in the run, in the console or by an app, as far " +
+      `as the first ${RUN_VERSIONS_NAMED_MAX} versions by each key and without a key tell.`,
+  }),
   fileCount: version,
   versionCount: version,
   firstAt: time,

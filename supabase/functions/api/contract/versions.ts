@@ -17,6 +17,10 @@ export const versionOperation = z.enum([
 ]);
 export type VersionOperation = z.infer<typeof versionOperation>;
 
+/** A person, as people in the project see them. */
+export const person = z.object({ id: z.uuid(), email: z.string() });
+export type Person = Wire<typeof person>;
+
 /** The provenance of a version: its operation, and the fields that the client sent. */
 export const versionOrigin = z.object({
   operation: versionOperation.meta({ description: "The operation that added the version." }),
@@ -31,7 +35,7 @@ export const versionOrigin = z.object({
     description:
       "For the owner, and keys with the scope `admin`: the key that wrote the version; absent for the console.",
   }),
-  account: z.object({ id: z.uuid(), email: z.string() }).optional().meta({
+  account: person.optional().meta({
     description: "For people in the project, never for keys: the person who wrote the version.",
   }),
 });

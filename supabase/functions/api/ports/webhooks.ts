@@ -31,8 +31,18 @@ const delivery = z.object({
   changes: z.array(z.unknown()),
   branch: z.unknown(),
 });
-export const webhookStep = delivery.nullable();
 export type WebhookDelivery = Wire<typeof delivery>;
+
+/** The try has disabled the webhook: what is to be mailed, and to whom. */
+const disabled = z.object({
+  disabled: z.object({
+    to: z.array(z.string()),
+    projectName: z.string(),
+    url: z.string(),
+    failures: z.number(),
+  }),
+});
+export const webhookStep = z.union([disabled, delivery]).nullable();
 
 /** The result of a try. */
 export interface WebhookTry extends Pick<WebhookDelivery, "id" | "leaseId" | "attempt"> {
@@ -42,4 +52,6 @@ export interface WebhookTry extends Pick<WebhookDelivery, "id" | "leaseId" | "at
   readonly error?: string;
   /** Present: the webhook is paused for this reason. */
   readonly reason?: "secret_unreadable";
+  /** Whether the service sends mails: only then it is told that the try has disabled the webhook. */
+  readonly mails?: boolean;
 }

@@ -1,6 +1,6 @@
 /** /project/members, /project/transfer and /invitations: the people in a project. With a person's token alone. */
 import { z } from "zod";
-import { member, memberList, memberRole, removedMember } from "../contract/members.ts";
+import { member, memberList, memberRole, newMember, removedMember } from "../contract/members.ts";
 import { project } from "../contract/projects.ts";
 import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
@@ -14,6 +14,10 @@ import { counted } from "../runtime/counted.ts";
 const invited = z.object({
   email: z.email().max(ADDRESS_LENGTH_MAX).meta({ description: "Upper and lower case are the same." }),
   role: memberRole,
+});
+/** `mail`: what it says. Absent: there is to be none. */
+const invitation = member.extend({
+  mail: z.object({ projectName: z.string(), invitedBy: z.string().nullish() }).optional(),
 });
 const changed = z.object({ role: memberRole });
 const transferred = z.object({ memberId: z.uuid().meta({ description: "Of a member who has accepted." }) });
@@ -52,9 +56,15 @@ export const inviteMember = defineRoute({
   operation: "invite_member",
   credentials: "account",
   async handle(context) {
+    const { sendMail } = context;
     const fields = await readAdministrationFields(context, invited);
-    const data = member.parse(await manage(context, "invite", { ...fields, id: crypto.randomUUID() }));
-    return { data, message: "Invited." };
+    const parameters = { ...fields, id: crypto.randomUUID(), mails: sendMail !== null };
+    const { mail, ...made } = invitation.parse(await manage(context, "invite", parameters));
+    const { email, role, expiresAt = "" } = made;
+    if (mail !== undefined) {
+      sendMail?.((mails, settings) => mails.invitationMail({ ...mail, email, role, expiresAt }, settings));
+    }
+    return { data: newMember.parse({ ...made, mailed: mail !== undefined }), message: "Invited." };
   },
   openapi: {
     ...OF_PROJECT,
@@ -63,7 +73,7 @@ export const inviteMember = defineRoute({
       "The invitation waits for an account with this confirmed address. Whether there is one is never told.",
     body: invited,
     example: { email: "ada@example.org", role: "editor" },
-    answer: "member",
+    answer: "newMember",
     errors: ["FORBIDDEN_SCOPE", "MEMBER_ALREADY_EXISTS", "MEMBER_LIMIT_REACHED"],
   },
 });

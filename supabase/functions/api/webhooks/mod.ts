@@ -7,7 +7,7 @@ import type { Background } from "../runtime/background.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Metadata } from "../ports/metadata.ts";
-import { WebhookScheduler } from "./scheduler.ts";
+import { type SchedulerParts, WebhookScheduler } from "./scheduler.ts";
 import { WebhookSecrets } from "./secrets.ts";
 import { sendDelivery } from "./send.ts";
 
@@ -16,6 +16,7 @@ interface Parts {
   readonly connectBackground: (deadline: Deadline) => { readonly metadata: Metadata };
   readonly secretKeys: readonly string[];
   readonly outboundAllowedHosts: readonly string[];
+  readonly sendMail: SchedulerParts["sendMail"];
   readonly background: Background;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,7 +26,7 @@ interface Parts {
 export type WebhookParts = ReturnType<typeof createWebhooks>;
 
 export function createWebhooks(
-  { connectBackground, secretKeys, outboundAllowedHosts, background, clock, log, now }: Parts,
+  { connectBackground, secretKeys, outboundAllowedHosts, sendMail, background, clock, log, now }: Parts,
 ) {
   const sender = {
     secrets: new WebhookSecrets(secretKeys),
@@ -34,5 +35,9 @@ export function createWebhooks(
   };
   const send = (projectId: string, delivery: WebhookDelivery) => sendDelivery(sender, projectId, delivery);
   const connect = () => connectBackground(new Deadline(WEBHOOK_STEP_DEADLINE_MILLISECONDS, clock)).metadata;
-  return { ...sender, send, scheduler: new WebhookScheduler({ connect, send, background, clock, log }) };
+  return {
+    ...sender,
+    send,
+    scheduler: new WebhookScheduler({ connect, send, sendMail, background, clock, log }),
+  };
 }

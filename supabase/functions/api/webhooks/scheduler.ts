@@ -9,6 +9,7 @@ import {
   WEBHOOK_WAIT_MILLISECONDS_MAX,
   WEBHOOKS_AT_ONCE,
 } from "../limits.ts";
+import type { SendMail } from "../mail/sender.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { WebhookDelivery, WebhookTarget, WebhookTry } from "../ports/webhooks.ts";
 import type { Background } from "../runtime/background.ts";
@@ -19,6 +20,8 @@ export interface SchedulerParts {
   /** The database, for one call. */
   readonly connect: () => Pick<Metadata, "webhooksDue" | "webhookStep">;
   readonly send: (projectId: string, delivery: WebhookDelivery) => Promise<WebhookTry>;
+  /** Null: the service sends no mails. */
+  readonly sendMail: SendMail | null;
   readonly background: Background;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,12 +60,12 @@ export class WebhookScheduler {
     if (running) return running;
     // The rest is left to a later run.
     if (this.#delivering.size >= WEBHOOKS_AT_ONCE) return Promise.resolve();
-    return this.#start(target, () => this.parts.connect().webhookStep(target.projectId, target.id, null));
+    return this.#start(target, () => this.#step(target, null));
   }
 
   /** Records the result of a test, and then delivers what is due for this webhook, in the background. */
   async tested(target: WebhookTarget, result: WebhookTry): Promise<void> {
-    const first = await this.parts.connect().webhookStep(target.projectId, target.id, result);
+    const first = await this.#step(target, result);
     if (first !== null) void this.#start(target, () => Promise.resolve(first));
   }
 
@@ -106,18 +109,26 @@ export class WebhookScheduler {
     return delivering;
   }
 
+  /** Records the result of a try, if there is one, and returns the next delivery. */
+  async #step({ projectId, id }: WebhookTarget, tried: WebhookTry | null): Promise<WebhookDelivery | null> {
+    const { connect, sendMail } = this.parts;
+    const result = tried && { ...tried, mails: sendMail !== null };
+    const next = await connect().webhookStep(projectId, id, result);
+    if (next === null || !("disabled" in next)) return next;
+    sendMail?.((mails, settings) => mails.disabledMail(next.disabled, settings));
+    return null;
+  }
+
   /** One delivery after the other, until none is due. */
-  async #deliver(
-    { projectId, id }: WebhookTarget,
-    first: () => Promise<WebhookDelivery | null>,
-  ): Promise<void> {
-    const { connect, send, log } = this.parts;
+  async #deliver(target: WebhookTarget, first: () => Promise<WebhookDelivery | null>): Promise<void> {
+    const { projectId } = target;
+    const { send, log } = this.parts;
     let isWaiting = false;
     try {
       for (let delivery = await first(); delivery !== null;) {
         const tried: WebhookTry | null = delivery.type === null ? null : await send(projectId, delivery);
         isWaiting = tried !== null && !(tried.status !== null && tried.status >= 200 && tried.status < 300);
-        delivery = await connect().webhookStep(projectId, id, tried);
+        delivery = await this.#step(target, tried);
       }
     } catch (error) {
       log.backgroundFault("webhooks", error);

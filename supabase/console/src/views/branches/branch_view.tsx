@@ -13,7 +13,7 @@ import { announceChange } from "../../state/changes.ts";
 import { type BranchPlace, goTo, hrefOf, replaceWith } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { BranchDialog, BranchTools, type Open } from "./branch_tools.tsx";
-import { creatorOf, StateTag } from "./branch_state.tsx";
+import { authorName, StateTag } from "./branch_state.tsx";
 import { ChangeDialog } from "./change_dialog.tsx";
 import { ChangesTable } from "./changes_table.tsx";
 import { MergedRuns } from "./merged_runs.tsx";
@@ -84,7 +84,10 @@ interface SummaryProperties {
 }
 
 function Summary({ projectId, branch }: SummaryProperties) {
-  const { title, note, state, directory, path, fileCount, createdAt, updatedAt, expiresAt } = branch;
+  const { title, note, state, directory, path, fileCount, createdAt, updatedAt, expiresAt, mergedBy } =
+    branch;
+  // Nothing is known of merges before this was recorded.
+  const isMergerKnown = mergedBy !== null && (mergedBy.keyName ?? mergedBy.account) !== undefined;
   const folder = (directory: string, text: string) => (
     <a href={hrefOf({ name: "files", projectId, directory })}>{visible(text)}</a>
   );
@@ -94,7 +97,8 @@ function Summary({ projectId, branch }: SummaryProperties) {
       <p class="facts">
         <StateTag state={state} />
         <span>{formatCount(fileCount, "file")} of {folder(directory, directory || "the project")}</span>
-        <span>by {creatorOf(branch)}</span>
+        <span>by {authorName(branch.createdBy)}</span>
+        {isMergerKnown && <span>merged by {authorName(mergedBy)}</span>}
         <span>
           created <Age iso={createdAt} />, changed <Age iso={updatedAt} />
         </span>

@@ -20,7 +20,7 @@ import { Empty, Pending } from "../../components/states.tsx";
 import { formatCount, formatNumber, visible } from "../../format.ts";
 import { type BranchesPlace, goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { creatorOf, STATES, StateTag } from "./branch_state.tsx";
+import { authorName, STATES, StateTag } from "./branch_state.tsx";
 import { CloseDialog } from "./close_dialog.tsx";
 import { type Counts, useCounts } from "./use_counts.ts";
 
@@ -166,7 +166,7 @@ function Row({ projectId, branch, counts, selection }: RowProperties) {
       <td class="status">
         <StateTag state={branch.state} />
       </td>
-      <td class="extra">{creatorOf(branch)}</td>
+      <td class="extra">{authorName(branch.createdBy)}</td>
       <td class="number extra">{formatNumber(fileCount)}</td>
       <td class="counts">
         {counts && formatNumber(counts.added + counts.modified + counts.deleted)}

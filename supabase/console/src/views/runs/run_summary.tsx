@@ -5,6 +5,7 @@ import { Age } from "../../components/list.tsx";
 import type { Writer } from "../../components/undo_dialog.tsx";
 import { formatCount, formatSpan, visible } from "../../format.ts";
 import { RUN_NOTES_SHOWN } from "../../limits.ts";
+import { isOneself, personName } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { RunLink, RunState } from "./run_name.tsx";
 
@@ -24,7 +25,7 @@ export function RunSummary({ projectId, run, writers, counts }: Properties) {
       <p class="facts">
         <RunState run={run} />
         {actors.length > 0 && <strong>{actors.map(visible).join(", ")}</strong>}
-        {writers.length > 0 && <span>{writtenWith(writers)}</span>}
+        {writers.length > 0 && <span>{writtenBy(writers, run.accounts)}</span>}
         <Age iso={lastAt} />
         {span !== null && <span>lasted {span}</span>}
         <span>
@@ -68,12 +69,18 @@ function Lines({ counts, fileCount }: Pick<Properties, "counts"> & { readonly fi
   );
 }
 
-/** `with the key test`, `with the keys test, other and in the console`. */
-function writtenWith(writers: readonly Writer[]): string {
+/** `with the key test`, `with the keys test, other and in the console`, `by ada@example.org`. */
+function writtenBy(writers: readonly Writer[], accounts: RunDetails["accounts"] = []): string {
   const names = writers.flatMap(({ name, keys }) => keys === "own" ? [] : name);
   const keys = `with the ${names.length === 1 ? "key" : "keys"} ${names.join(", ")}`;
-  const isConsole = writers.some(({ keys }) => keys === "own");
-  return [...names.length > 0 ? [keys] : [], ...isConsole ? ["in the console"] : []].join(" and ");
+  const others = accounts.filter((person) => !isOneself(person)).map(personName);
+  const isOwn = writers.some(({ keys }) => keys === "own") &&
+    (others.length === 0 || accounts.some(isOneself));
+  return [
+    ...names.length > 0 ? [keys] : [],
+    ...isOwn ? ["in the console"] : [],
+    ...others.length > 0 ? [`by ${others.join(", ")}`] : [],
+  ].join(" and ");
 }
 
 function Undos(

@@ -4,6 +4,7 @@ import { Age, ListTable, moveInList, RowLink } from "../../components/list.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Pending } from "../../components/states.tsx";
 import { formatNumber, visible } from "../../format.ts";
+import { personName } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
@@ -63,7 +64,9 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
       ]]}
       onKeyDown={moveInList}
     >
-      {runs.map(({ actors, lastAt, fileCount, versionCount, countsAreExact = true, ...run }) => (
+      {runs.map((
+        { actors, accounts = [], lastAt, fileCount, versionCount, countsAreExact = true, ...run },
+      ) => (
         <tr key={run.runId}>
           <td class="name">
             <RowLink
@@ -74,7 +77,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
             />
             {run.undoneBy !== undefined && <RunState run={run} />}
           </td>
-          <td class="writer">{actors.map(visible).join(", ")}</td>
+          <td class="writer">{[...actors.map(visible), ...accounts.map(personName)].join(", ")}</td>
           <td class="when">
             <Age iso={lastAt} />
           </td>

@@ -139,7 +139,8 @@ function InviteDialog({ projectId, onClose, onDone }: InviteProperties) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<MemberRole>("editor");
   const { isBusy, error, submit } = useSubmit(async () => {
-    await inviteMember(projectId, email.trim(), role);
+    const { email: invited, mailed } = await inviteMember(projectId, email.trim(), role);
+    notify(mailed ? `An invitation is mailed to ${visible(invited)}.` : `${visible(invited)} is invited.`);
     onDone();
   });
   const problem = reasonFor(error, "email", "MEMBER_ALREADY_EXISTS");

@@ -1,0 +1,787 @@
+-- Runs, branches and the activity name people to the people in a project; invitations and disabled webhooks are mailed.
+--
+-- This only adds columns that need no rewrite, and replaces functions, so it locks no table for longer than an instant.
+-- Where a long transaction holds one, it gives up, so that no request waits behind it: push it again.
+set local lock_timeout = '5s';
+
+alter table filestore.branches add column merged_key_name text, add column merged_account_id uuid;
+comment on column filestore.branches.merged_key_name is
+  'The name of the key that merged it, as key_name is that of the key that created it. merged_account_id: the person '
+  'who did so without a key.';
+alter table filestore.projects add column invitations_mailed_at timestamptz[] not null default '{}';
+comment on column filestore.projects.invitations_mailed_at is
+  'When invitations were mailed, in the 24 hours before the last of them. One that is withdrawn counts, too.';
+grant update (invitations_mailed_at) on filestore.projects to filestore_account;
+
+do $$
+begin
+  -- A view can only be given more columns at its end.
+  execute 'create or replace view filestore.limits as '
+    || rtrim(pg_get_viewdef('filestore.limits'::regclass), ';')
+    || ', 50 as invitation_mails_per_day_max, 100 as run_versions_named_max';
+end
+$$;
+
+comment on function public.filestore_account_members is
+  'The members of a project, by default of the account''s oldest one. Everybody in it may list them (members) and '
+  'leave (remove_member: id); the owner and admins invite (id, chosen by the caller, email, role, and mails: whether '
+  'the caller sends mails), change_member (id, role) and remove_member (id); the owner may transfer the project (id). '
+  'Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, MEMBER_NOT_FOUND, OWNER_REQUIRED, MEMBER_ALREADY_EXISTS, '
+  'MEMBER_LIMIT_REACHED, PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, QUOTA_EXCEEDED, VALIDATION_ERROR.';
+
+-- Internal functions with other parameters than before; what calls them is replaced below.
+drop function filestore.created_branch(filestore.branches);
+drop function filestore.latest_writes(uuid, integer);
+drop function filestore.invite(uuid, uuid, text, text);
+
+create function filestore.person(p_account_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_email constant text := filestore.address_of(p_account_id);
+begin
+  return case when v_email is not null then jsonb_build_object('id', p_account_id, 'email', v_email) end;
+end
+$$;
+comment on function filestore.person is
+  'An account as the API names it to people in the project; null where it is gone, or has no address.';
+revoke all on function filestore.person from public, anon, authenticated, service_role;
+grant execute on function filestore.person to filestore_account, filestore_engine;
+
+create function filestore.sees_people(p_session filestore.session) returns boolean
+language plpgsql immutable set search_path = ''
+as $$ begin return p_session.key_id is null and p_session.person_id is not null; end $$;
+comment on function filestore.sees_people is 'Whether answers may name people: in the console, never for keys or apps.';
+revoke all on function filestore.sees_people from public, anon, authenticated, service_role;
+grant execute on function filestore.sees_people to filestore_engine;
+
+create or replace function filestore.accounts_of(p_session filestore.session, p_positions bigint[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not filestore.sees_people(p_session) then return null; end if;
+  return (
+    select jsonb_object_agg(a.id, ',"account":' || json_build_object('id', a.id, 'email', a.email))
+    from (
+      select d.id, filestore.address_of(d.id) as email
+      from (
+        select distinct v.account_id as id from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.position = any (p_positions) and v.account_id is not null
+      ) d
+    ) a where a.email is not null);
+end
+$$;
+comment on function filestore.accounts_of is
+  'For people in the console, never for keys: the accounts that added the versions at these positions, each as a part '
+  'of the entry of a version.';
+
+create function filestore.with_people(p_session filestore.session, p_runs jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not filestore.sees_people(p_session) then return p_runs; end if;
+  return (
+    select coalesce(jsonb_agg(r.run || jsonb_build_object('accounts', (
+        select coalesce(jsonb_agg(p.person order by p.person ->> 'email'), '[]')
+        from (
+          select distinct v.account_id
+          from unnest(filestore.run_keys(p_session.project_id, r.run ->> 'runId')) k (id)
+          cross join lateral (
+            select l.account_id from filestore.file_versions l
+            where l.project_id = p_session.project_id and l.run_id = r.run ->> 'runId' and l.key_id = k.id
+            order by l.key_id, l.file_id, l.version
+            limit (filestore.limits()).run_versions_named_max
+          ) v
+        ) d
+        cross join lateral (select filestore.person(d.account_id)) p (person)
+        where p.person is not null)) order by r.place), '[]')
+    from jsonb_array_elements(p_runs) with ordinality r (run, place));
+end
+$$;
+comment on function filestore.with_people is
+  'Adds to runs, as the API returns them, the people who wrote in them: for people in the console, never for keys.';
+revoke all on function filestore.with_people from public, anon, authenticated, service_role;
+grant execute on function filestore.with_people to filestore_engine;
+alter function filestore.with_people set plan_cache_mode = force_generic_plan set enable_seqscan = off
+  set enable_bitmapscan = off set enable_sort = off set jit = off;
+
+create or replace function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text)
+returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  -- A page examines at most this many runs, and stops once it has counted this many versions.
+  c_examined_max constant integer := 1000;
+  c_counted_max constant integer := 50000;
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
+  v_before bigint;
+  v_run record;
+  v_summary record;
+  v_runs jsonb := '[]';
+  v_examined integer := 0;
+  v_counted bigint := 0;
+  v_has_more boolean := false;
+  v_cursor_key bytea;
+  v_hides_files boolean;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_hides_files := filestore.hides_files(v_session);
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
+  v_before := filestore.position_of(v_cursor_key, p_after);
+  if p_after is not null and v_before is null then
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this project');
+  end if;
+  for v_run in
+    select r.run_id, r.first_position from filestore.runs r
+    where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
+    order by r.project_id desc, r.first_position desc limit c_examined_max + 1
+  loop
+    -- A page ends early where counting has become too much work.
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_examined >= c_examined_max
+      or v_counted >= c_counted_max;
+    exit when v_has_more;
+    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_hides_files);
+    v_examined := v_examined + 1;
+    v_counted := v_counted + v_summary.counted;
+    v_before := v_run.first_position;
+    if v_summary.summary is not null then v_runs := v_runs || v_summary.summary; end if;
+  end loop;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'runs', filestore.with_people(v_session, v_runs), 'hasMore', v_has_more,
+    'cursor', filestore.cursor_at(v_cursor_key, coalesce(v_before, 0))));
+end
+$$;
+comment on function public.filestore_runs is
+  'One page of the runs of which the key sees a part, newest first. Where runs have many versions, or the '
+  'key sees none of many runs, a page has fewer runs than requested although more follow. Refusals: '
+  'VALIDATION_ERROR.';
+
+create or replace function public.filestore_run(
+  p_key_hash text, p_request_id uuid, p_run_id text, p_limit integer, p_after uuid
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
+  v_summary jsonb;
+  v_run record;
+  v_files jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_summary := (filestore.summarize_run(v_project_id, p_run_id, filestore.hides_files(v_session))).summary;
+  if v_summary is null then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
+  v_run := filestore.run_files(
+    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
+  v_files := (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'path', f.path, 'fileId', f.file_id, 'firstVersion', f.first_version, 'lastVersion', f.last_version,
+      'operation', v.operation) || filestore.whose(v_session, f.key_ids) order by f.file_id), '[]')
+    from unnest(v_run.files) f
+    -- fence: versions are looked up one by one.
+    cross join lateral (
+      select v.operation from filestore.file_versions v
+      where v.project_id = v_project_id and v.file_id = f.file_id and v.version = f.last_version offset 0
+    ) v);
+  v_summary := filestore.with_people(v_session, jsonb_build_array(v_summary)) -> 0;
+  return v_session.envelope || jsonb_build_object('value', v_summary || jsonb_build_object(
+    'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
+end
+$$;
+comment on function public.filestore_run is
+  'A run, and some of its files in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees '
+  'none of it.';
+
+create or replace function filestore.branch_record(p_branch filestore.branches, p_cursor_key bytea) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'name', (p_branch).name, 'path', '.branches/' || (p_branch).name, 'directory', (p_branch).directory,
+    'title', (p_branch).title, 'note', (p_branch).note, 'state', filestore.branch_state(p_branch),
+    'fileCount', (p_branch).file_count, 'base', filestore.cursor_at(p_cursor_key, (p_branch).base_position),
+    'createdBy', jsonb_strip_nulls(jsonb_build_object(
+      'keyName', (p_branch).key_name, 'account', (p_branch).account_id)),
+    'mergedBy', case when (p_branch).state = 'merged' then jsonb_strip_nulls(jsonb_build_object(
+      'keyName', (p_branch).merged_key_name, 'account', (p_branch).merged_account_id)) end,
+    'createdAt', filestore.iso((p_branch).created_at), 'updatedAt', filestore.iso((p_branch).updated_at),
+    'expiresAt', filestore.iso((p_branch).expires_at));
+end
+$$;
+comment on function filestore.branch_record is 'A branch as the API returns it.';
+
+create or replace function filestore.end_merge(
+  p_session filestore.session, p_kind text, p_commit jsonb, p_value jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_is_merge constant boolean := p_kind = 'merge_branch';
+  v_is_whole constant boolean := p_value -> 'left' = '0' and (v_is_merge or not p_commit ? 'paths');
+  v_now constant timestamptz := clock_timestamp();
+  v_branch filestore.branches;
+  v_above text;
+  v_inside text;
+begin
+  update filestore.branches b
+  set updated_at = v_now, state = case when v_is_whole and v_is_merge then 'merged' else b.state end,
+      due_at = case when not v_is_whole or not v_is_merge then b.due_at
+        when not (p_commit ->> 'keep')::boolean then v_now end,
+      base_time = case when v_is_merge or not v_is_whole then b.base_time end,
+      base_position = case when v_is_merge or not v_is_whole then b.base_position
+        else (p_value ->> 'position')::bigint end,
+      merged_account_id = case when v_is_whole and v_is_merge and p_session.key_id is null then p_session.person_id end,
+      merged_key_name = (
+        select k.name from filestore.api_keys k
+        where v_is_whole and v_is_merge and k.project_id = v_project_id and k.id = p_session.key_id)
+  where b.project_id = v_project_id and b.name = p_commit ->> 'branch' returning * into v_branch;
+  if v_branch.state = 'merged' then perform filestore.note_branch_event(v_branch, 'branch.merged'); end if;
+  v_above := coalesce(nullif(v_branch.directory, '') || '/', '');
+  v_inside := '.branches/' || v_branch.name || '/';
+  insert into filestore.branch_files as b (
+    project_id, file_id, branch, base_file_id, base_version, merged_version, base_is_merged)
+  select v_project_id, o.id, v_branch.name, t.id, coalesce(t.version, 0),
+         case when (d.value ->> 'isMerged')::boolean then o.version end, (d.value ->> 'isOther')::boolean
+  from jsonb_array_elements(p_value -> 'done') d
+  -- fence, here and below: files are looked up one by one.
+  cross join lateral (
+    select f.id, f.version from filestore.files f
+    where f.project_id = v_project_id and f.path = v_inside || (d.value ->> 'path') offset 0
+  ) o
+  left join lateral (
+    select f.id, f.version from filestore.files f
+    where f.project_id = v_project_id and f.path = v_above || (d.value ->> 'path') offset 0
+  ) t on true
+  on conflict (project_id, file_id) do update
+    set base_file_id = excluded.base_file_id, base_version = excluded.base_version,
+        merged_version = excluded.merged_version, base_is_merged = excluded.base_is_merged;
+  return jsonb_build_object(
+    'runId', p_commit #> '{provenance,runId}', 'conflicts', '[]'::jsonb, 'isEnded', v_branch.state = 'merged',
+    'actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', f.version) order by a.place), '[]')
+      from jsonb_array_elements(p_value -> 'actions') with ordinality a (value, place)
+      cross join lateral (
+        select o.version from filestore.files o
+        where o.project_id = v_project_id
+          and o.path = case when v_is_merge then v_above else v_inside end || (a.value ->> 'path') offset 0
+      ) f));
+end
+$$;
+comment on function filestore.end_merge is
+  'Moves the bases of the files that a merge or an update has concerned, ends the branch once nothing is '
+  'left to merge, and returns the answer.';
+alter function filestore.end_merge set plan_cache_mode = force_generic_plan set enable_seqscan = off
+  set enable_bitmapscan = off set enable_sort = off set jit = off;
+
+create function filestore.with_people_of_branch(p_session filestore.session, p_branch jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if not filestore.sees_people(p_session) then return p_branch; end if;
+  return p_branch || (
+    select coalesce(jsonb_object_agg(d.did, p_branch -> d.did || jsonb_build_object('email', p.email)), '{}')
+    from (values ('createdBy'), ('mergedBy')) d (did)
+    cross join lateral (select filestore.address_of((p_branch #>> array[d.did, 'account'])::uuid)) p (email)
+    where p.email is not null);
+end
+$$;
+comment on function filestore.with_people_of_branch is
+  'Adds to a branch, as the API returns it, the addresses of the people who created and merged it: for people in the '
+  'console, never for keys. Null for null.';
+revoke all on function filestore.with_people_of_branch from public, anon, authenticated, service_role;
+grant execute on function filestore.with_people_of_branch to filestore_engine;
+
+create function filestore.created_branch(p_session filestore.session, p_branch filestore.branches) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return jsonb_build_object('value', jsonb_build_object('branch', (
+    select filestore.with_people_of_branch(p_session, filestore.branch_record(p_branch, p.cursor_key))
+    from filestore.projects p
+    where p.id = (p_branch).project_id and (p_branch).state <> 'new')));
+end
+$$;
+comment on function filestore.created_branch is
+  'The answer to a slice of the creation of a branch: null until it is whole.';
+revoke all on function filestore.created_branch from public, anon, authenticated, service_role;
+grant execute on function filestore.created_branch to filestore_engine;
+
+create or replace function filestore.copy_to_branch(p_session filestore.session, p_branch jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_slice constant integer := (filestore.limits()).commit_files_max;
+  v_begun constant record := filestore.begin_branch(p_session, p_branch);
+  v_branch filestore.branches := v_begun.branch;
+  v_commit jsonb;
+  v_moment filestore.moment;
+  v_found record;
+  v_locked uuid[];
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_cost bigint := 0;
+  v_ids uuid[] := '{}';
+  v_bases filestore.files[] := '{}';
+  v_refusal jsonb := v_begun.refusal;
+begin
+  if v_refusal is not null or v_branch.state <> 'new' then
+    return coalesce(v_refusal, filestore.created_branch(p_session, v_branch));
+  end if;
+  perform set_config('filestore.path_prefix', '', true), set_config('filestore.branches', 'on', true);
+  v_moment := filestore.branch_moment(v_branch);
+  if v_branch.copied_to = '' then
+    v_refusal := filestore.unfit_for_branch(p_session, v_branch, v_moment);
+    if v_refusal is not null then return v_refusal; end if;
+    v_cost := (filestore.limits()).tariff_branch_bytes;
+  end if;
+  v_found := filestore.files_below(p_session, v_branch.directory, v_moment, c_slice, v_branch.copied_to);
+  -- This lock keeps the sources from being erased, and delays no writer.
+  v_locked := array(
+    select f.id from filestore.files f
+    where f.project_id = p_session.project_id and f.id in (select o.id from unnest(v_found.files) o)
+    order by f.path for key share);
+  v_commit := p_branch || jsonb_build_object(
+    'commitId', gen_random_uuid(), 'committedAt', date_trunc('milliseconds', clock_timestamp()));
+  foreach v_file in array (filestore.files_below(
+    p_session, v_branch.directory, v_moment, c_slice, v_branch.copied_to)).files[:c_slice] loop
+    continue when v_file.id <> all (v_locked);
+    v_applied := filestore.put_version(
+      p_session, null, '.branches/' || v_branch.name || '/'
+        || substr(v_file.path, coalesce(nullif(length(v_branch.directory), 0) + 2, 1)),
+      filestore.content_of(v_file), 'copy', v_commit);
+    v_cost := v_cost + v_applied.cost;
+    v_ids := v_ids || (v_applied.file).id;
+    v_bases := v_bases || v_file;
+  end loop;
+  insert into filestore.branch_files (project_id, file_id, branch, base_file_id, base_version, merged_version)
+  select p_session.project_id, c.id, v_branch.name, b.id, b.version, 1
+  from unnest(v_ids) with ordinality c (id, place)
+  join (select o.id, o.version, o.place from unnest(v_bases) with ordinality o (
+    id, project_id, path, directory, version, mime_type, size, is_deleted, is_text, segment_ids, created_at, updated_at,
+    place)) b on b.place = c.place;
+  update filestore.branches b
+  set file_count = b.file_count + cardinality(v_ids), commit_id = (p_branch ->> 'commitId')::uuid,
+      state = case when v_found.is_more then 'new' else 'open' end,
+      copied_to = case when v_found.is_more then (v_found.files[c_slice]).path else '' end
+  where b.project_id = p_session.project_id and b.name = v_branch.name returning * into v_branch;
+  v_refusal := filestore.end_commit(p_session, v_commit, 0, v_cost, cardinality(v_ids), false);
+  return coalesce(v_refusal, filestore.created_branch(p_session, v_branch));
+end
+$$;
+comment on function filestore.copy_to_branch is
+  'Begins a branch, or goes on with one, and copies the next slice of its files, all as they were at one '
+  'moment. A refusal may leave versions: the caller rolls them back.';
+
+create or replace function public.filestore_branches(
+  p_key_hash text, p_request_id uuid, p_state text, p_limit integer, p_after text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  -- Branches that one page examines.
+  c_examined_max constant integer := 1000;
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_cursor_key bytea;
+  v_before bigint;
+  v_branch filestore.branches;
+  v_examined integer := 0;
+  v_branches jsonb[] := '{}';
+  v_has_more boolean := false;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
+  v_before := filestore.position_of(v_cursor_key, p_after);
+  if p_after is not null and v_before is null then
+    return v_session.envelope || filestore.refused_field('after', 'must be a cursor of this list');
+  end if;
+  for v_branch in
+    select * from filestore.branches b
+    where b.project_id = v_session.project_id and b.number < coalesce(v_before, 9223372036854775807)
+    order by b.number desc limit c_examined_max + 1
+  loop
+    v_has_more := cardinality(v_branches) >= p_limit or v_examined >= c_examined_max;
+    exit when v_has_more;
+    v_examined := v_examined + 1;
+    v_before := v_branch.number;
+    continue when (filestore.find_branch(v_session, v_branch.name, false)).refusal is not null
+      or filestore.branch_state(v_branch) <> p_state;
+    v_branches := v_branches || filestore.with_people_of_branch(
+      v_session, filestore.branch_record(v_branch, v_cursor_key));
+  end loop;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'branches', v_branches, 'hasMore', v_has_more,
+    'cursor', filestore.cursor_at(v_cursor_key, coalesce(v_before, 0))));
+end
+$$;
+comment on function public.filestore_branches is
+  'One page of the branches that the key may see, newest first, in any state or in one. Where many are in '
+  'other states, a page has fewer than requested although more follow. Refusals: VALIDATION_ERROR.';
+
+create or replace function public.filestore_branch(
+  p_key_hash text, p_request_id uuid, p_name text, p_limit integer, p_after text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_found record;
+  v_path text;
+  v_change filestore.branch_change;
+  v_choice record;
+  v_kind text;
+  v_counts jsonb := '{"added": 0, "modified": 0, "deleted": 0, "conflicts": 0}';
+  v_changes jsonb[] := '{}';
+  v_texts jsonb[] := '{}';
+  v_text_bytes bigint := 0;
+  v_seen integer := 0;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_found := filestore.find_branch(v_session, p_name, false);
+  if v_found.refusal is not null then return v_session.envelope || v_found.refusal; end if;
+  foreach v_path in array case when filestore.branch_state(v_found.branch) in ('merged', 'closed') then '{}'
+    else (filestore.touched_paths(v_session, v_found.branch, false)).paths end loop
+    v_change := filestore.compare_branch_file(v_found.branch, v_path);
+    continue when not v_change.is_ours_changed;
+    v_kind := case when not filestore.is_live(v_change.ours) then 'deleted'
+      when filestore.is_live(v_change.base) or v_change.conflict = 'baseGone' then 'modified' else 'added' end;
+    v_choice := filestore.choose_side(v_session, v_change, false, '{}', cardinality(v_texts), v_text_bytes);
+    v_text_bytes := v_text_bytes + coalesce(v_choice.text_bytes, 0);
+    v_texts := v_texts || v_choice.texts;
+    v_counts := v_counts || jsonb_build_object(
+      v_kind, (v_counts ->> v_kind)::integer + 1,
+      'conflicts', (v_counts ->> 'conflicts')::integer + (v_choice.conflict is not null)::integer);
+    continue when v_path collate "C" <= p_after;
+    v_seen := v_seen + 1;
+    continue when v_seen > p_limit;
+    v_changes := v_changes || jsonb_build_object(
+      'path', v_path, 'change', v_kind, 'base', v_change.base_version,
+      'branch', filestore.live_version(v_change.ours),
+      'current', case when not v_found.is_inside then filestore.live_version(v_change.theirs) end,
+      'conflict', v_choice.conflict is not null);
+  end loop;
+  return v_session.envelope || jsonb_build_object(
+    'value', filestore.created_branch(v_session, v_found.branch) #> '{value,branch}' || jsonb_build_object(
+      'changes', v_changes, 'hasMore', v_seen > p_limit, 'counts', v_counts, 'isInside', v_found.is_inside,
+      'texts', case when v_found.is_inside then '{}' else v_texts end));
+end
+$$;
+comment on function public.filestore_branch is
+  'A branch with a page of its changes, those after the path p_after, the counts of all of them, and the '
+  'texts whose lines show whether they are conflicts. A key that is confined to the branch (isInside) sees '
+  'only its own side. Refusals: BRANCH_NOT_FOUND.';
+
+create or replace function public.filestore_change_branch(
+  p_key_hash text, p_request_id uuid, p_name text, p_change jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_now constant timestamptz := clock_timestamp();
+  v_expires_at constant timestamptz := v_now + make_interval(secs => (p_change ->> 'expiresIn')::integer);
+  v_found record;
+  v_branch filestore.branches;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_found := filestore.find_branch(v_session, p_name, true);
+  v_branch := v_found.branch;
+  if v_found.refusal is not null then return v_session.envelope || v_found.refusal; end if;
+  if v_branch.commit_id <> (p_change ->> 'commitId')::uuid then
+    if filestore.branch_state(v_branch) in ('merged', 'closed') then
+      return v_session.envelope || filestore.refusal(
+        'BRANCH_CLOSED', jsonb_build_object('state', filestore.branch_state(v_branch)));
+    end if;
+    update filestore.branches b
+    set title = case when p_change ? 'title' then p_change ->> 'title' else b.title end,
+        note = case when p_change ? 'note' then p_change ->> 'note' else b.note end,
+        state = coalesce(p_change ->> 'state', b.state), expires_at = coalesce(v_expires_at, b.expires_at),
+        due_at = case when p_change ->> 'state' = 'closed' then v_now else coalesce(v_expires_at, b.due_at) end,
+        updated_at = v_now, commit_id = (p_change ->> 'commitId')::uuid
+    where b.project_id = v_session.project_id and b.name = p_name returning * into v_branch;
+    if p_change ->> 'state' = 'ready' and (v_found.branch).state <> 'ready' then
+      perform filestore.note_branch_event(v_branch, 'branch.ready');
+    end if;
+  end if;
+  return v_session.envelope || jsonb_build_object(
+    'value', filestore.created_branch(v_session, v_branch) #> '{value,branch}');
+end
+$$;
+comment on function public.filestore_change_branch is
+  'Changes the given fields of a branch: title, note, state (open, ready or closed), expiresIn in seconds '
+  'from now; commitId is chosen by the caller. Refusals: BRANCH_NOT_FOUND, BRANCH_CLOSED.';
+
+create function filestore.latest_writes(p_project_id uuid, p_limit integer, p_with_people boolean) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'fileId', v.file_id, 'path', v.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+    'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+    'note', v.note, 'from', case when s.id is not null
+      then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+    'account', case when p_with_people then filestore.person(v.account_id) end,
+    'createdAt', filestore.iso(v.created_at)))
+    || jsonb_build_object('keyId', nullif(v.key_id, '00000000-0000-0000-0000-000000000000'))
+    order by v.position desc), '[]')
+  from (
+    select l.*, o.path from filestore.file_versions l
+    -- fence: files are looked up one by one, only as many as are shown or lie in branches.
+    cross join lateral (
+      select f.path from filestore.files f where f.project_id = p_project_id and f.id = l.file_id offset 0
+    ) o
+    where l.project_id = p_project_id and not starts_with(o.path, '.branches/')
+    order by l.position desc limit least(greatest(p_limit, 1), (filestore.limits()).page_limit_max)
+  ) v
+  left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id
+$$;
+comment on function filestore.latest_writes is
+  'The latest versions of a project''s files, newest first, with the people who wrote them: for signed-in people, not '
+  'for keys and the operator.';
+revoke all on function filestore.latest_writes from public, anon, authenticated, service_role;
+grant execute on function filestore.latest_writes to filestore_account;
+
+create or replace function filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_key_id uuid;
+  v_repeated jsonb;
+begin
+  if p_project_id is distinct from nullif(current_setting('filestore.project_id', true), '')::uuid then
+    raise exception 'the project was not opened';
+  end if;
+  if p_parameters ? 'keyHash' then
+    v_repeated := filestore.repeated_key(p_project_id, p_parameters);
+    if v_repeated is not null then return v_repeated; end if;
+  end if;
+  case p_action
+    when 'project' then
+      return jsonb_build_object('value', filestore.account_project(p_project_id));
+    when 'rename' then
+      if p_parameters ? 'name' and filestore.validate_name(p_parameters ->> 'name', 1) is not null then
+        return filestore.validate_name(p_parameters ->> 'name', 1);
+      end if;
+      if p_parameters -> 'dryRun' = 'true' then
+        return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object(
+          'wouldRemove', filestore.preview_retention(p_project_id, case when p_parameters ? 'retention'
+            then nullif(p_parameters -> 'retention', 'null')
+            else (select p.retention from filestore.projects p where p.id = p_project_id) end)));
+      end if;
+      begin
+        update filestore.projects p
+        set name = coalesce(p_parameters ->> 'name', p.name),
+            retention = case when p_parameters ? 'retention' then nullif(p_parameters -> 'retention', 'null')
+              else p.retention end,
+            retention_set_at = case when p_parameters ? 'retention' then clock_timestamp() else p.retention_set_at end
+        where p.id = p_project_id;
+      exception when unique_violation then
+        return filestore.refusal('PROJECT_NAME_TAKEN');
+      end;
+      return jsonb_build_object('value', filestore.account_project(p_project_id));
+    when 'delete' then
+      return filestore.end_project(
+        p_project_id, p_parameters ->> 'confirm', (p_parameters ->> 'deletionId')::uuid);
+    when 'keys' then
+      return jsonb_build_object('value', (
+        select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
+        from filestore.api_keys k where k.project_id = p_project_id));
+    when 'create_key' then return filestore.create_key(p_project_id, p_parameters);
+    when 'rotate_key' then
+      return filestore.rotate_key(p_project_id, p_parameters);
+    when 'regenerate_key' then
+      select k.id into v_key_id from filestore.api_keys k
+      where k.project_id = p_project_id and k.kind = 'key' and filestore.is_active(k)
+      order by k.created_at desc, k.id limit 1;
+      if found then
+        return filestore.rotate_key(p_project_id, p_parameters || jsonb_build_object('id', v_key_id));
+      end if;
+      return filestore.create_key(
+        p_project_id, p_parameters || '{"environment": "development", "scopes": ["read", "write"]}');
+    when 'change_key' then
+      return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
+    when 'revoke_key' then
+      return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
+    when 'usage' then
+      perform filestore.fold_usage(p_project_id, 10000);
+      return filestore.usage_by_day(p_project_id, p_parameters);
+    when 'activity' then
+      return jsonb_build_object('value', filestore.latest_writes(
+        p_project_id, (p_parameters ->> 'limit')::integer, filestore.current_account_id() is not null));
+    else return filestore.administer_webhook(p_project_id, p_action, p_parameters);
+  end case;
+end
+$$;
+comment on function filestore.administer is
+  'The actions on an opened project by the people in it, by keys with the scope admin and by the operator: project, '
+  'rename, delete, keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage, and '
+  'those of administer_webhook.';
+
+create function filestore.disabled_mail(p_hook filestore.webhooks) returns json
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select json_build_object('disabled', json_build_object(
+      'to', array(
+        select a.address from (
+          select p.owner_id union
+          select m.account_id from filestore.members m where m.project_id = p.id and m.role = 'admin'
+        ) c (account_id)
+        cross join lateral (select filestore.address_of(c.account_id, true)) a (address)
+        where a.address is not null and filestore.is_account_active(c.account_id) order by a.address),
+      'projectName', p.name, 'url', p_hook.url, 'failures', p_hook.failures))
+    from filestore.projects p where p.id = p_hook.project_id);
+end
+$$;
+comment on function filestore.disabled_mail is
+  'What is mailed when a webhook has been disabled, and to whom: the owner and the admins of the project, at their '
+  'confirmed addresses.';
+revoke all on function filestore.disabled_mail from public, anon, authenticated, service_role;
+grant execute on function filestore.disabled_mail to filestore_engine;
+
+create or replace function public.filestore_webhook_step(p_project_id uuid, p_id uuid, p_try jsonb) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_found filestore.webhooks;
+  v_hook filestore.webhooks;
+  v_batch record;
+  v_is_due boolean;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    -- A step that a crash of the database takes back is done again.
+    set_config('synchronous_commit', 'off', true), set_config('filestore.project_id', p_project_id::text, true);
+  select * into v_found from filestore.webhooks w where w.project_id = p_project_id and w.id = p_id for update;
+  if not found then return null; end if;
+  perform filestore.open_paths(null, v_found.directory || '/');
+  v_hook := case when p_try is null then v_found else filestore.note_webhook_try(v_found, p_try) end;
+  v_is_due := v_hook.state = 'active' and v_hook.database_id = filestore.database_id()
+    and (v_hook.leased_until > clock_timestamp()) is not true and (v_hook.next_at > filestore.sweep_clock()) is not true
+    and exists (
+      select from filestore.projects p
+      where p.id = p_project_id and p.suspended_at is null and p.deleted_at is null
+        and filestore.is_account_active(p.owner_id));
+  if v_is_due then
+    v_batch := filestore.webhook_batch(v_hook);
+    if v_batch.type is null then
+      v_is_due := v_batch.end_position > v_hook.position;
+      v_hook.position := v_batch.end_position;
+      v_hook.pending_id := null;
+      v_hook.pending_end := null;
+      v_hook.failures := 0;
+    else
+      v_hook.pending_id := coalesce(v_hook.pending_id, gen_random_uuid());
+      v_hook.pending_end := v_batch.end_position;
+      v_hook.lease_id := gen_random_uuid();
+      v_hook.leased_until := clock_timestamp() + make_interval(secs => (filestore.limits()).webhook_lease_seconds);
+    end if;
+  end if;
+  if v_hook is not distinct from v_found then return null; end if;
+  update filestore.webhooks w
+  set (position, pending_id, pending_end, failures, next_at, state, reason, lease_id, leased_until, deliveries) = (
+    v_hook.position, v_hook.pending_id, v_hook.pending_end, v_hook.failures, v_hook.next_at, v_hook.state,
+    v_hook.reason, v_hook.lease_id, v_hook.leased_until, v_hook.deliveries)
+  where w.project_id = p_project_id and w.id = p_id;
+  -- Only the try that disables the webhook is answered so, whichever process reports it.
+  if v_hook.state = 'disabled' and v_found.state <> 'disabled' and p_try -> 'mails' = 'true' then
+    perform set_config('synchronous_commit', 'on', true);
+    return filestore.disabled_mail(v_hook);
+  end if;
+  if not v_is_due then return null; end if;
+  return json_build_object(
+    'leaseId', v_hook.lease_id, 'id', coalesce(v_hook.pending_id, v_hook.id), 'attempt', v_hook.failures + 1,
+    'url', v_hook.url, 'webhookId', v_hook.id, 'secret', v_hook.secret,
+    'previousSecret', case when v_hook.previous_until > clock_timestamp() then v_hook.previous_secret end,
+    'type', v_batch.type, 'timestamp', v_batch.happened_at, 'cursor', v_batch.cursor,
+    'changes', coalesce(v_batch.changes, '[]'), 'branch', v_batch.branch);
+end
+$$;
+comment on function public.filestore_webhook_step is
+  'Records the result of a try, if p_try is not null, and leases the webhook''s next delivery; null where '
+  'none is due. With type null there was nothing for the webhook up to a position, and the next call goes on. '
+  'If the try disables the webhook, it returns the mail that the caller is to send, with p_try.mails: whether it does.';
+
+create function filestore.invitation_mail(p_project_id uuid) returns jsonb
+language sql volatile set search_path = '' as $$
+  update filestore.projects p
+  set invitations_mailed_at = array(
+    select m.at from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+    || clock_timestamp()
+  where p.id = p_project_id and (
+    select count(*) from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+    < (filestore.limits()).invitation_mails_per_day_max
+  returning jsonb_build_object(
+    'projectName', p.name, 'invitedBy', filestore.address_of(filestore.current_account_id()))
+$$;
+comment on function filestore.invitation_mail is
+  'Counts an invitation that is mailed, and returns what its mail says; null where the opened project has had all of '
+  'its mails for 24 hours.';
+revoke all on function filestore.invitation_mail from public, anon, authenticated, service_role;
+grant execute on function filestore.invitation_mail to filestore_account;
+
+create function filestore.invite(p_project_id uuid, p_id uuid, p_email text, p_role text, p_mails boolean) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_id constant uuid := filestore.own_id(p_project_id, p_id);
+  v_member filestore.members;
+begin
+  select * into v_member from filestore.team(p_project_id) t where t.id = v_id;
+  if found then
+    -- An earlier attempt, whose answer was lost: so was the mail.
+    null;
+  elsif (p_email ~ '^[!-?A-~]+@[!-?A-~]+$' and octet_length(p_email) <= 254) is not true then
+    return filestore.refused_field('email', 'must be an e-mail address');
+  elsif exists (select from filestore.team(p_project_id) t where t.email = lower(p_email)) then
+    return filestore.refusal('MEMBER_ALREADY_EXISTS');
+  elsif (select count(*) from filestore.team(p_project_id)) >= v_limits.project_members_max then
+    return filestore.refusal('MEMBER_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_members_max));
+  else
+    delete from filestore.members m where m.project_id = p_project_id and m.expires_at <= clock_timestamp();
+    insert into filestore.members (project_id, id, email, role, invited_by, expires_at)
+    values (
+      p_project_id, v_id, lower(p_email), p_role, filestore.current_account_id(),
+      clock_timestamp() + make_interval(days => v_limits.invitation_days))
+    returning * into v_member;
+  end if;
+  return jsonb_build_object('value', filestore.member_record(v_member) || jsonb_strip_nulls(jsonb_build_object(
+    'mail', case when p_mails then filestore.invitation_mail(p_project_id) end)));
+end
+$$;
+comment on function filestore.invite is
+  'Invites an address to an opened project, or returns the invitation that was made with this id. With p_mails it '
+  'counts and returns the mail that the caller is to send, if one may be sent. Refusals: MEMBER_ALREADY_EXISTS, '
+  'MEMBER_LIMIT_REACHED, VALIDATION_ERROR.';
+revoke all on function filestore.invite from public, anon, authenticated, service_role;
+grant execute on function filestore.invite to filestore_account;
+
+create or replace function filestore.manage_members(p_project_id uuid, p_role text, p_action text, p_parameters jsonb)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_admin constant boolean := p_role in ('admin', 'owner');
+  v_role constant text := p_parameters ->> 'role';
+  v_member filestore.members;
+begin
+  if p_action = 'members' then
+    return jsonb_build_object('value', (
+      select coalesce(jsonb_agg(filestore.member_record(t) order by t.role = 'owner' desc, t.created_at, t.id), '[]')
+      from filestore.team(p_project_id) t));
+  end if;
+  select * into v_member from filestore.team(p_project_id) t where t.id = filestore.to_uuid(p_parameters ->> 'id');
+  if (v_is_admin or p_action = 'remove_member' and v_member.account_id = filestore.current_account_id())
+    is not true then
+    return filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}');
+  elsif p_action = 'transfer' and p_role <> 'owner' then
+    return filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}');
+  elsif p_action = 'transfer' and v_member.role = 'owner' then
+    return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object('role', p_role));
+  elsif p_action in ('invite', 'change_member') and v_role not in ('viewer', 'editor', 'admin') is not false then
+    return filestore.refused_field('role', 'must be viewer, editor or admin');
+  elsif p_action = 'invite' then
+    return filestore.invite(
+      p_project_id, filestore.to_uuid(p_parameters ->> 'id'), p_parameters ->> 'email', v_role,
+      p_mails => p_parameters -> 'mails' = 'true');
+  elsif v_member.id is null or p_action = 'transfer'
+    and (v_member.account_id is null or not filestore.is_account_active(v_member.account_id)) then
+    return filestore.refusal('MEMBER_NOT_FOUND');
+  elsif v_member.role = 'owner' then
+    return case p_role when 'owner' then filestore.refusal('OWNER_REQUIRED')
+      else filestore.refusal('FORBIDDEN_SCOPE', '{"role": "owner"}') end;
+  end if;
+  case p_action
+    when 'change_member' then
+      update filestore.members m set role = v_role where m.project_id = p_project_id and m.id = v_member.id;
+      v_member.role := v_role;
+      return jsonb_build_object('value', filestore.member_record(v_member));
+    when 'remove_member' then return filestore.remove_member(v_member);
+    when 'transfer' then return filestore.transfer(p_project_id, v_member);
+  end case;
+end
+$$;
+comment on function filestore.manage_members is
+  'The actions of a person with this role on the members of an opened project; see filestore_account_members.';
