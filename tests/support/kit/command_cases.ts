@@ -3,16 +3,17 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { administrator } from "../client/erasure.ts";
 import type { ProjectFiles } from "../client/files.ts";
-import { IS_BRIEF } from "../runner/long.ts";
 import { withScratchDirectory } from "../scratch_directory.ts";
 import type { Suite } from "../stack/suite.ts";
-import { CommandLine, type Started, wordsOf } from "./command_line.ts";
+import { CommandLine, FROM_SOURCES, type Started, wordsOf } from "./command_line.ts";
 
 interface Case {
   readonly own: ProjectFiles;
   readonly cwd: string;
   readonly line: CommandLine;
   readonly suite: Suite;
+  /** Whether to run the examples of the help, or only to read them: whatever runs them, they are the same. */
+  readonly runsExamples: boolean;
   /** Runs the command, which must succeed. Returns standard output. */
   ok(...args: string[]): Promise<string>;
   /** Runs the command, which must end with this status and one line that begins so. */
@@ -24,7 +25,8 @@ export function commandCases(name: string, started: Started, suite: Suite): void
     suite.test(`${name}: ${what}`, (own) =>
       withScratchDirectory((cwd) => {
         const env = { FILESTORE_URL: suite.service.baseUrl, FILESTORE_KEY: own.key };
-        return run(caseOf(own, cwd, new CommandLine(started, { cwd, env }), suite));
+        const runsExamples = started !== FROM_SOURCES;
+        return run({ ...caseOf(own, cwd, new CommandLine(started, { cwd, env }), suite), runsExamples });
       }));
   }
 }
@@ -265,7 +267,7 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
 
   [
     "the help of each command has an example, and each example works",
-    async ({ own, cwd, line, ok, suite: { service } }) => {
+    async ({ own, cwd, line, ok, suite: { service }, runsExamples }) => {
       const admin = await administrator(service, own.project.id);
       const namesOf = (help: string) =>
         [...help.matchAll(/^ {2}(\w+) (?:\[|<| {2})/gm)].map(([, one = ""]) => one);
@@ -289,8 +291,7 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
         assert(lines.length > 0, of);
         if (of === "branch close") await ok("branch", "create", "longer");
         if (of === "runs") await ok("put", "plan.md", "done/plan.md", "--run", "night-1");
-        // The brief form reads the examples; the others run them.
-        for (const example of IS_BRIEF ? [] : lines) {
+        for (const example of runsExamples ? lines : []) {
           if (example.includes("put - notes/list.md")) await ok("rm", "notes/list.md");
           if (example.includes('edit notes/plan.md "')) {
             await ok("put", "plan.md", "notes/plan.md");
@@ -308,7 +309,12 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
   ],
 ];
 
-function caseOf(own: ProjectFiles, cwd: string, line: CommandLine, suite: Suite): Case {
+function caseOf(
+  own: ProjectFiles,
+  cwd: string,
+  line: CommandLine,
+  suite: Suite,
+): Omit<Case, "runsExamples"> {
   return {
     own,
     cwd,
