@@ -24,10 +24,10 @@ begin
     'fileCount', (p_branch).file_count, 'base', filestore.cursor_at(p_cursor_key, (p_branch).base_position),
     'createdBy', jsonb_strip_nulls(jsonb_build_object(
       'keyName', (p_branch).key_name, 'account', (p_branch).account_id)),
-    'mergedBy', case when (p_branch).state = 'merged' then jsonb_strip_nulls(jsonb_build_object(
-      'keyName', (p_branch).merged_key_name, 'account', (p_branch).merged_account_id)) end,
     'createdAt', filestore.iso((p_branch).created_at), 'updatedAt', filestore.iso((p_branch).updated_at),
-    'expiresAt', filestore.iso((p_branch).expires_at));
+    'expiresAt', filestore.iso((p_branch).expires_at))
+    || case when (p_branch).state = 'merged' then jsonb_build_object('mergedBy', jsonb_strip_nulls(jsonb_build_object(
+      'keyName', (p_branch).merged_key_name, 'account', (p_branch).merged_account_id))) else '{}' end;
 end
 $$;
 comment on function filestore.branch_record is 'A branch as the API returns it.';

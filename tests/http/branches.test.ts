@@ -37,7 +37,6 @@ test("200 create: the live files below the folder, with their origin, and a reco
     state: "open",
     fileCount: 2,
     createdBy: { keyName: "test" },
-    mergedBy: null,
   });
   assertEquals(await tree(own, ".branches/try"), {
     ".branches/try/a.md": LINES,

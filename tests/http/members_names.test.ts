@@ -61,7 +61,7 @@ test("runs, branches and the activity name the person to people in the project, 
     runs: [[RUN, [person]]],
     run: [person],
     branches: [
-      { name: "open", createdBy: creator, mergedBy: null },
+      { name: "open", createdBy: creator, mergedBy: undefined },
       { name: "of-agent", createdBy: agents, mergedBy: agents },
       { name: "of-guest", createdBy: creator, mergedBy: creator },
     ],

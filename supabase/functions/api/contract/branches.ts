@@ -33,7 +33,7 @@ export const branch = z.object({
   fileCount: count.meta({ description: "Files that were copied." }),
   base: cursor.meta({ description: "The position at which they were copied, or last updated." }),
   createdBy: author,
-  mergedBy: author.nullable().default(null).meta({ description: "Null: it was not merged." }),
+  mergedBy: author.optional().meta({ description: "Absent: it was not merged." }),
   createdAt: time,
   updatedAt: time,
   expiresAt: time.meta({ description: "When it is closed." }),

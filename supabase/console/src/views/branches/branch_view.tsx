@@ -87,7 +87,7 @@ function Summary({ projectId, branch }: SummaryProperties) {
   const { title, note, state, directory, path, fileCount, createdAt, updatedAt, expiresAt, mergedBy } =
     branch;
   // Nothing is known of merges before this was recorded.
-  const isMergerKnown = mergedBy !== null && (mergedBy.keyName ?? mergedBy.account) !== undefined;
+  const isMergerKnown = (mergedBy?.keyName ?? mergedBy?.account) !== undefined;
   const folder = (directory: string, text: string) => (
     <a href={hrefOf({ name: "files", projectId, directory })}>{visible(text)}</a>
   );
@@ -98,7 +98,7 @@ function Summary({ projectId, branch }: SummaryProperties) {
         <StateTag state={state} />
         <span>{formatCount(fileCount, "file")} of {folder(directory, directory || "the project")}</span>
         <span>by {authorName(branch.createdBy)}</span>
-        {isMergerKnown && <span>merged by {authorName(mergedBy)}</span>}
+        {mergedBy && isMergerKnown && <span>merged by {authorName(mergedBy)}</span>}
         <span>
           created <Age iso={createdAt} />, changed <Age iso={updatedAt} />
         </span>
