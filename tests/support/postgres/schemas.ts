@@ -4,7 +4,9 @@ import { SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
 
 /** Names of the files in the order in which they are applied. */
 export function listSchemas(): string[] {
-  return [...Deno.readDirSync(SCHEMAS_DIRECTORY)].map(({ name }) => name).filter((name) => name.endsWith(".sql"))
+  return [...Deno.readDirSync(SCHEMAS_DIRECTORY)].map(({ name }) => name).filter((name) =>
+    name.endsWith(".sql")
+  )
     .sort();
 }
 
