@@ -25,11 +25,12 @@ export async function assertFrozen(sql: postgres.Sql): Promise<void> {
   }
 }
 
-/** What a transaction did to the tables that were there before it. */
+/** What a transaction did to the tables that were there before it, and which locks it holds that let nobody write. */
 const EFFECTS = `
   select c.relname as name, c.relfilenode::text as file, coalesce(s.seq_tup_read, 0)::integer as read,
     coalesce((select string_agg(l.mode, ' ' order by l.mode) from pg_catalog.pg_locks l
-      where l.relation = c.oid and l.pid = pg_backend_pid() and l.mode ~ 'Exclusive'), '') as locks
+      where l.relation = c.oid and l.pid = pg_backend_pid()
+        and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')), '') as locks
   from pg_catalog.pg_class c
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   left join pg_catalog.pg_stat_xact_all_tables s on s.relid = c.oid

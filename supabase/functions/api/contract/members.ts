@@ -24,7 +24,7 @@ export const member = z.object({
 export type Member = Wire<typeof member>;
 
 export const newMember = member.extend({
-  mailed: z.boolean().meta({
+  mailed: z.boolean().optional().meta({
     description:
       "Whether the service mails the invitation to the address: it does where its operator has set a mail service, up " +
       `to ${INVITATION_MAILS_PER_DAY_MAX} times in 24 hours for a project.`,
