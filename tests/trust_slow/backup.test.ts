@@ -17,7 +17,7 @@ import { eventually } from "../support/eventually.ts";
 import { run } from "../support/program.ts";
 import { createDatabase, objectsOf, POSTGRES, withoutSuperuser } from "../support/releases/release.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
-import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres/postgres.ts";
 
 const receiver = new Receiver();
 Deno.test.afterAll(() => receiver.stop());
