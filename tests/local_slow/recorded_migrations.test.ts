@@ -21,8 +21,11 @@ const FILES: Readonly<Record<string, string>> = { "notes/a.md": "# One\n", "big.
 const ACCOUNT = { email: "person@example.com", password: "a long password" };
 
 const OTHER =
-  "was made by another version of this service, which this version cannot read; move it away or delete it, " +
-  "or choose another with --data.";
+  "was made by another version of this service, which this version cannot read; start it with that " +
+  "version, or choose another folder with --data.";
+const UNREADABLE =
+  "has no readable migrations.json, so it is not known which release it belongs to; take that file " +
+  "from a backup, or choose another folder with --data.";
 
 /** Other contents of a folder's record of migrations than this version's, with the refusals; undefined: no record. */
 const RECORDS: readonly (readonly [string | undefined, string])[] = [
@@ -33,10 +36,10 @@ const RECORDS: readonly (readonly [string | undefined, string])[] = [
     `was made by release 9.8.7 or later, and this is release ${VERSION}; start it with that release, or choose another ` +
     "folder with --data.",
   ],
-  [JSON.stringify({ versions: [] }), OTHER],
-  [JSON.stringify({ versions: VERSIONS, release: "../1" }), OTHER],
-  ["{", OTHER],
-  [undefined, OTHER],
+  [JSON.stringify({ versions: [] }), UNREADABLE],
+  [JSON.stringify({ versions: VERSIONS, release: "../1" }), UNREADABLE],
+  ["{", UNREADABLE],
+  [undefined, UNREADABLE],
 ];
 
 Deno.test("a data folder of a later or an unknown release, or with a damaged record or none, is refused and not touched", async () => {
@@ -53,7 +56,7 @@ Deno.test("a data folder of a later or an unknown release, or with a damaged rec
     }
     const before = await contents(data);
     const { code, stdout, stderr } = await runCommand("start.ts", "--port", "0", "--data", data);
-    assertEquals([code, stdout, stderr], [1, "", `Error: The data folder ${data} ${OTHER}\n`]);
+    assertEquals([code, stdout, stderr], [1, "", `Error: The data folder ${data} ${UNREADABLE}\n`]);
     assertEquals(await contents(data), before);
     assertEquals(await besides(data), []);
   } finally {
@@ -144,7 +147,7 @@ Deno.test("a migration that fails leaves the files and names the copy; the forme
     assertEquals(
       error.message,
       `The migration ${NEXT}_next.sql fails: division by zero The upgrade of ${dataDir} has not ended; the next start ` +
-        `continues it. To return to release 1.0.0, replace the folder with its copy, ${copy}.`,
+        `tries again. The folder as it was before, for release 1.0.0, is ${copy}.`,
     );
     const refused = await assertRejects(() => started(options, async () => {}), StartupError);
     assert(refused.message.includes(`was made by release ${VERSION} or later`), refused.message);

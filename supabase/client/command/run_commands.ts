@@ -1,4 +1,5 @@
 /** Commands about runs and links. */
+import { counted } from "../../functions/api/runtime/counted.ts";
 import { type Command, PROVENANCE, whole } from "./command.ts";
 import { printJson, printLine } from "./output.ts";
 
@@ -12,7 +13,8 @@ const runs: Command = {
         if (context.isJson) await printJson(one);
         else {
           await printLine(
-            `${one.runId}  ${one.fileCount} files  ${one.versionCount} versions  ${one.lastAt}`,
+            [one.runId, counted(one.fileCount, "file"), counted(one.versionCount, "version"), one.lastAt]
+              .join("  "),
           );
         }
       }

@@ -73,8 +73,8 @@ async function upgrade(
       new StartupError(
         `${
           messageOf(error)
-        } The upgrade of ${path} has not ended; the next start continues it. To return to release ` +
-          `${from}, replace the folder with its copy, ${copy}.`,
+        } The upgrade of ${path} has not ended; the next start tries again. The folder as it was ` +
+          `before, for release ${from}, is ${copy}.`,
       ),
   };
 }
@@ -102,10 +102,10 @@ function refusal({ path }: Folder, versions: readonly string[], found: Recorded 
         "start it with that release, or choose another folder with --data.",
     );
   }
-  return new StartupError(
-    `The data folder ${path} was made by another version of this service, which this version cannot read; ` +
-      "move it away or delete it, or choose another with --data.",
-  );
+  const reason = found === undefined
+    ? "has no readable migrations.json, so it is not known which release it belongs to; take that file from a backup"
+    : "was made by another version of this service, which this version cannot read; start it with that version";
+  return new StartupError(`The data folder ${path} ${reason}, or choose another folder with --data.`);
 }
 
 function begins(all: readonly string[], first: readonly string[]): boolean {
