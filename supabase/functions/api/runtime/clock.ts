@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds from an arbitrary start; the value never decreases. */
   now(): number;
-  /** Runs `callback` after this many milliseconds, unless the returned function is called before. */
+  /** Runs `callback` after this many milliseconds, at once if less than 0, unless the returned function is called before. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 
@@ -24,7 +24,8 @@ export function sleep(milliseconds: number, clock: Clock = systemClock, signal?:
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds);
+    // The runtime warns of negative times.
+    const timer = setTimeout(callback, Math.max(0, milliseconds));
     return () => clearTimeout(timer);
   },
 };
