@@ -1,6 +1,9 @@
 /** Runs programs of the machine, such as Postgres's own. */
 import { assertEquals } from "@std/assert";
 
+/** The package of the Supabase CLI, as the documents name it. */
+export const SUPABASE_CLI = "supabase@3.1.0";
+
 /** Runs the program to its end and returns its output. Throws with its errors if it fails. */
 export async function run(program: string, args: readonly string[], input?: string): Promise<string> {
   const child = new Deno.Command(program, {

@@ -7,11 +7,11 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DEPLOYED_DENO } from "../../supabase/local/repository.ts";
 import { eventually } from "../support/eventually.ts";
+import { SUPABASE_CLI } from "../support/program.ts";
 import { test } from "../support/stack/suite.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
 import { figures } from "../support/runner/long.ts";
 
-const CLI = "supabase@3.1.0";
 /** The platform's limit for a bundle: https://supabase.com/docs/guides/functions/limits */
 const BUNDLE_BYTES_MAX = 20 * 1024 * 1024;
 const ENTRY = "supabase/functions/api/index.ts";
@@ -86,7 +86,7 @@ async function deploy(project: string): Promise<Deployment> {
     );
     const { code, stdout, stderr } = await new Deno.Command("npx", {
       args: [
-        ...["-y", CLI, "functions", "deploy", "api", "--use-api", "--remote=abcdefghijklmnopqrst"],
+        ...["-y", SUPABASE_CLI, "functions", "deploy", "api", "--use-api", "--remote=abcdefghijklmnopqrst"],
         ...["--profile", profile, "--agent", "no", "--yes"],
       ],
       cwd: project,

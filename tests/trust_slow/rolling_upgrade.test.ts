@@ -13,7 +13,7 @@ import { Load } from "../support/faults/load.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { withConnection } from "../support/postgres/postgres_hosted.ts";
-import { run } from "../support/program.ts";
+import { run, SUPABASE_CLI } from "../support/program.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { missing } from "../support/releases/migration.ts";
 import { openRelease, type Release, RELEASES } from "../support/releases/release.ts";
@@ -23,16 +23,10 @@ import { REPOSITORY } from "../support/stack/command.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 import { type BareFunction, startBareFunction } from "../support/stack/test_stack.ts";
 
-const CLI = "supabase@3.1.0";
 const WRITERS = 16;
 /** Requests of the writers in each stage. */
 const REQUESTS = rounds(200, 5_000);
 const STAGE_TIMEOUT_MILLISECONDS = 120_000;
-
-async function send(method: string, url: string, headers: HeadersInit) {
-  const response = await fetch(url, { method, headers });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
@@ -93,8 +87,9 @@ function probe(target: Target, person: HeadersInit): () => Promise<number> {
       if (kind === "made") last = now;
       else await pause(20);
       const path = READS[number % READS.length] ?? "";
-      const { status, text, headers } = await send("GET", target.baseUrl + path, person);
-      assert(status === 200 || (status === 503 && headers.has("retry-after")), `${path}: ${status} ${text}`);
+      const answer = await fetch(target.baseUrl + path, { headers: person });
+      const shown = `${path}: ${answer.status} ${await answer.text()}`;
+      assert(answer.status === 200 || (answer.status === 503 && answer.headers.has("retry-after")), shown);
     }
     return Math.round(longest);
   })();
@@ -165,7 +160,7 @@ async function migrationsOf(databaseUrl: string, folder: string): Promise<string
 /** The CLI acts as `postgres`, who owns the schema of a hosted project. */
 async function push(databaseUrl: string): Promise<void> {
   const remote = `--remote=${databaseUrl}?sslmode=disable`;
-  await run("npx", ["-y", CLI, "db", "push", "--yes", "--workdir", REPOSITORY, remote]);
+  await run("npx", ["-y", SUPABASE_CLI, "db", "push", "--yes", "--workdir", REPOSITORY, remote]);
 }
 
 async function upgrade(order: Order, release: Release, folder: string, databaseUrl: string): Promise<void> {

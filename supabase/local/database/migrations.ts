@@ -60,15 +60,12 @@ async function refuseOtherSchema(
   migrations: readonly Migration[],
   applied: ReadonlySet<string>,
 ): Promise<void> {
-  const others = [...applied].filter((version) =>
-    !migrations.some((migration) => migration.version === version)
-  );
-  if (others.length > 0) {
+  const known = new Set(migrations.map(({ version }) => version));
+  const others = [...applied].filter((version) => !known.has(version)).sort().join(", ");
+  if (others !== "") {
     throw new StartupError(
-      `The database has migrations that release ${VERSION} does not have (${
-        others.sort().join(", ")
-      }): it belongs to ` +
-        "a later release, or to another program. Start it with that release, or use another database.",
+      `The database has migrations that release ${VERSION} does not have (${others}): it belongs to a later release, ` +
+        "or to another program. Start it with that release, or use another database.",
     );
   }
   const [first] = migrations;

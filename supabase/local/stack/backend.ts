@@ -3,6 +3,7 @@
  * repository's migrations applied, listening on a loopback port of its own behind the gateway.
  */
 import { type ApiKeyResolver, App, type ResolvedKey, setExperimental } from "@supabase/lite";
+import { counted } from "../../functions/api/runtime/counted.ts";
 import type { Database } from "../database/database.ts";
 import { administerUser } from "./auth_admin.ts";
 import { DiskStorage } from "./disk_storage.ts";
@@ -55,9 +56,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     await migrate(database, options.migrationsDirectory, {
       onUpgrade: (count) => {
         if (databaseUrl === undefined) return;
-        onProgress(
-          `Upgrading the database with ${count} migration${count === 1 ? "" : "s"}, without a copy of it`,
-        );
+        onProgress(`Upgrading the database with ${counted(count, "migration")}, without a copy of it`);
       },
       onApply: (file) => onProgress(`Applying ${file}`),
     });

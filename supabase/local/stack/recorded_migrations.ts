@@ -69,13 +69,12 @@ async function upgrade(
   onProgress(`Upgrading ${path} from release ${from} to ${VERSION}; a copy of it as it was is in ${copy}`);
   return {
     done: () => writeJsonFile(migrationsFile, { release: VERSION, versions }),
-    failed: (error) =>
-      new StartupError(
-        `${
-          messageOf(error)
-        } The upgrade of ${path} has not ended; the next start tries again. The folder as it was ` +
-          `before, for release ${from}, is ${copy}.`,
-      ),
+    failed(error) {
+      const remark =
+        `The upgrade of ${path} has not ended; the next start tries again. The folder as it was before, ` +
+        `for release ${from}, is ${copy}.`;
+      return new StartupError(`${messageOf(error)} ${remark}`);
+    },
   };
 }
 

@@ -18,6 +18,20 @@ export function modelRuns(otherwise: number): number {
   return Number(Deno.env.get("MODEL_RUNS") ?? otherwise);
 }
 
+/** Returns what runs a sequence in a project of its own. Throws if an answer is not the model's. */
+export function sequencesOn(service: Service) {
+  // Sweeps run one after another, since a sweep reports that it is done while another one does the rest of the work.
+  let sweeping = Promise.resolve();
+  const sweep = () => sweeping = sweeping.then(() => sweepAll(service));
+  return async (operations: readonly Operation[]) => {
+    const { id, key } = await service.project("enterprise");
+    const { key: adminKey } = await administrator(service, id);
+    const run = new ModelRun(service, key, adminKey, sweep);
+    await run.run(operations);
+    return { projectId: id, key, counts: run.counts };
+  };
+}
+
 /**
  * Runs `runs` sequences. Throws if an answer is not the model's, or if the rows contradict each other afterwards. TEST_SEED and
  * MODEL_PATH, as the error says them, repeat one sequence and shorten it.
@@ -26,15 +40,10 @@ export async function assertAgrees(title: string, service: Service, runs: number
   const counts = new Map<string, number>();
   let sequences = 0;
   const started = performance.now();
-  // Sweeps run one after another, since a sweep reports that it is done while another one does the rest of the work.
-  let sweeping = Promise.resolve();
-  const sweep = () => sweeping = sweeping.then(() => sweepAll(service));
+  const runSequence = sequencesOn(service);
   const property = fc.asyncProperty(sequence, async (operations: Operation[]) => {
     sequences++;
-    const { id, key } = await service.project("enterprise");
-    const { key: adminKey } = await administrator(service, id);
-    const run = new ModelRun(service, key, adminKey, sweep);
-    await run.run(operations);
+    const run = await runSequence(operations);
     for (const [kind, count] of run.counts) counts.set(kind, (counts.get(kind) ?? 0) + count);
   });
   const seeds = Array.from({ length: LANES }, (_, lane) => SEED + lane);

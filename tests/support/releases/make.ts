@@ -13,15 +13,15 @@ import { VERSION } from "../../../supabase/functions/api/version.ts";
 import { Account, owner, register } from "../client/accounts.ts";
 import { Branches } from "../client/branches.ts";
 import { dataOf, newLink } from "../client/contract.ts";
-import { administrator, sweepAll } from "../client/erasure.ts";
+import { sweepAll } from "../client/erasure.ts";
 import { Files } from "../client/files.ts";
 import { accept, addressOf, invited, joined } from "../client/members.ts";
 import { App } from "../client/oauth.ts";
 import { Receiver } from "../client/receiver.ts";
 import { eventually } from "../eventually.ts";
 import { inParallel } from "../in_parallel.ts";
+import { sequencesOn } from "../model/agreement.ts";
 import { sequence } from "../model/model_operations.ts";
-import { ModelRun } from "../model/model_run.ts";
 import { startPostgres } from "../postgres/postgres.ts";
 import { run } from "../program.ts";
 import { SEED } from "../random.ts";
@@ -42,13 +42,10 @@ const PASSING = new Set([
 ]);
 
 async function runModel(service: Service): Promise<Manifest["keys"][number][]> {
-  let sweeping = Promise.resolve();
-  const sweep = () => sweeping = sweeping.then(() => sweepAll(service));
+  const runSequence = sequencesOn(service);
   return await inParallel(fc.sample(sequence, { seed: SEED, numRuns: SEQUENCES }), 3, async (operations) => {
-    const { id, key } = await service.project("enterprise");
-    const { key: adminKey } = await administrator(service, id);
-    await new ModelRun(service, key, adminKey, sweep).run(operations);
-    return { projectId: id, key };
+    const { projectId, key } = await runSequence(operations);
+    return { projectId, key };
   });
 }
 

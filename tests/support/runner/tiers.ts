@@ -31,7 +31,7 @@ const IS_FOR_EMBEDDED = /TEST_DATABASE|acceptance\/run\.ts/;
 const IS_FROM_OUTSIDE = /acceptance\/run\.ts/;
 
 /** Matches single files that take minutes. One that started last would keep one processor busy alone. */
-const IS_LONG = /^(?:local_slow\/bench|client_slow\/node|trust_slow\/model)\./;
+const IS_LONG = /^(?:local_slow\/bench|client_slow\/node|trust_slow\/(?:model|upgrade))\./;
 
 /** More jobs than processors, so that all are busy until the end. */
 const HTTP_JOBS = 6;

@@ -38,33 +38,31 @@ export function invitationMail(
   { email, role, projectName, invitedBy, expiresAt }: InvitationMail,
   { consoleUrl }: MailSettings,
 ): Mail {
+  const inviter = invitedBy == null ? "Somebody" : plain(invitedBy);
+  const project = quoted(projectName);
   const place = consoleUrl === undefined ? "to its console" : `at ${consoleUrl}`;
+  const end = day(expiresAt);
   return {
     to: [email],
     subject: "Invitation to a project in Filestore",
     text:
-      `${invitedBy == null ? "Somebody" : plain(invitedBy)} invites you to the project ${
-        quoted(projectName)
-      } ` +
-      `in Filestore, as ${ROLES[role] ?? "a member"}.\n\n` +
-      `To accept or decline, sign in ${place} with this address, ${email}, before ${
-        day(expiresAt)
-      }. If you have no ` +
+      `${inviter} invites you to the project ${project} in Filestore, as ${ROLES[role] ?? "a member"}.\n\n` +
+      `To accept or decline, sign in ${place} with this address, ${email}, before ${end}. If you have no ` +
       "account yet, sign up with it.\n\nIf you do not expect this, ignore it: then nothing happens.\n",
   };
 }
 
 export function disabledMail({ to, projectName, url, failures }: DisabledMail, settings: MailSettings): Mail {
-  const place = settings.consoleUrl === undefined ? "the console" : settings.consoleUrl;
+  const project = quoted(projectName);
+  // Its path may contain a secret.
+  const host = plain(URL.parse(url)?.host ?? "");
+  const place = settings.consoleUrl ?? "the console";
   return {
     to,
     subject: "A webhook in Filestore was disabled",
-    // The path may contain a secret.
     text:
-      `The project ${quoted(projectName)} no longer tells ${
-        plain(URL.parse(url)?.host ?? "")
-      } of its changes: ` +
-      `${failures} tries of one delivery have failed, the last one just now.\n\n` +
+      `The project ${project} no longer tells ${host} of its changes: ${failures} tries of one delivery have failed, ` +
+      "the last one just now.\n\n" +
       `No change is lost. Turn the webhook on again in the settings of the project, in ${place}: it then goes on ` +
       "where it was. The last deliveries, with their errors, are shown there.\n",
   };
