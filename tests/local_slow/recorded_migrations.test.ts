@@ -64,14 +64,26 @@ Deno.test("a data folder of a later or an unknown release, or with a damaged rec
   }
 });
 
-Deno.test("a data folder of this version is opened again, and one whose first start broke off", () =>
+Deno.test("a data folder of this version is opened again, and one whose first start broke off; lost secrets are said", () =>
   withScratchDirectory(async (dataDir) => {
     // The files left by a start that is killed before it has created the database.
     await Deno.writeTextFile(join(dataDir, "migrations.json"), JSON.stringify({ versions: VERSIONS }));
-    for (let start = 0; start < 2; start++) {
-      const stack = await startStack({ dataDir, port: 0, demo: false });
+    const noticesOf = async () => {
+      const lines: string[] = [];
+      const stack = await startStack({
+        dataDir,
+        port: 0,
+        demo: false,
+        onProgress: (line) => lines.push(line),
+      });
       await stack.stop();
-    }
+      return lines.filter((line) => line.includes("secrets"));
+    };
+    for (let start = 0; start < 2; start++) assertEquals(await noticesOf(), []);
+    await Deno.remove(join(dataDir, "secrets.json"));
+    assertEquals((await noticesOf()).map((line) => line.split(":")[0]), [
+      "Creating new secrets, as secrets.json is missing",
+    ]);
     assertEquals(await besides(dataDir), []);
   }));
 

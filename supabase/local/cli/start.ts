@@ -66,12 +66,11 @@ function mailText({ to, subject, link }: Mail): string {
 }
 
 function readyText({ baseUrl, apiKey, supabaseUrl, demo }: Stack, requestLog: string | null): string {
+  const signUp = "create an account there, with any e-mail address and a password of at least 6 characters";
   const signIn = demo === null
-    ? "create an account there, with any e-mail address and password"
+    ? signUp
     : demo.owner === null
-    ? `create an account there, with any e-mail address and password: the first one gets the project ${
-      escapeControls(demo.name)
-    }`
+    ? `${signUp}: the first one gets the project ${escapeControls(demo.name)}`
     : `sign in as ${escapeControls(demo.owner)}, who owns the project ${escapeControls(demo.name)}`;
   return `
 Ready. Press Ctrl+C to stop; files and keys are kept.

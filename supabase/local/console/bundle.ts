@@ -1,6 +1,7 @@
 /** Installs the locked packages and runs Vite in a separate work folder: the repository needs no node_modules. */
 import { join } from "node:path";
 import { CONSOLE_CONFIG, CONSOLE_WORK_DIRECTORY } from "../repository.ts";
+import { exists } from "../exists.ts";
 import { StartupError } from "../startup_error.ts";
 import { BUILD_LOCK, buildDirectory, copySources } from "./sources.ts";
 
@@ -52,8 +53,4 @@ async function deno(args: readonly string[]): Promise<void> {
   const { success } = await child.status;
   if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGTERM", stop);
   if (!success) throw new StartupError(`deno ${args[0]} failed while building the console.`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
 }

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { VERSION } from "../../functions/api/version.ts";
 import { listMigrations } from "../database/migrations.ts";
+import { exists } from "../exists.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 import type { DataDirectory } from "./data_directory.ts";
 import { copyFolder } from "./folder_copy.ts";
@@ -109,14 +110,4 @@ function refusal({ path }: Folder, versions: readonly string[], found: Recorded 
 
 function begins(all: readonly string[], first: readonly string[]): boolean {
   return first.every((one, index) => one === all[index]);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.stat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }

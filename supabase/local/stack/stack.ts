@@ -6,6 +6,7 @@ import { ConsoleServer } from "../console/console_server.ts";
 import { LOCAL_MODEL, LocalEmbeddings } from "./local_embeddings.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import { giveToFirstAccount, openDemo } from "./demo.ts";
+import { exists } from "../exists.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
 import { LocalMail, type Mail } from "../local_mail.ts";
@@ -23,6 +24,10 @@ begin
   end if;
 end
 $$`;
+
+const SECRETS_LOST =
+  "Creating new secrets, as secrets.json is missing: people sign in again, apps connect again, and webhooks pause until " +
+  "their secrets are rotated";
 
 export interface StackOptions {
   /** The folder of all persistent data. One stack at a time. */
@@ -104,6 +109,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       : null;
     const gateway = await openGateway(options.port);
     cleanups.push(() => gateway.close());
+    if (!await exists(data.secretsFile) && await exists(data.database)) onProgress(SECRETS_LOST);
     const secrets = await loadSecrets(data.secretsFile);
     const { storage, demoFile } = await data.of(options.databaseUrl);
     const mail = new LocalMail(options.onMail);
