@@ -128,16 +128,23 @@ Deno.test("an upgrade keeps files, keys and sign-ins; the copy is the folder as 
     await started({ ...options, dataDir: copy }, former.check);
   }));
 
-Deno.test("a folder that cannot be copied is not upgraded, nothing is changed, and no part of a copy stays", () =>
+Deno.test("a folder that cannot be copied, or whose port is in use, is not upgraded, nothing is changed, and no part of a copy stays", () =>
   withScratchDirectory(async (scratch) => {
     const { dataDir, options } = await formerFolder(scratch);
     // No copy of a socket is possible, for any user.
     const socket = Deno.listen({ transport: "unix", path: join(dataDir, "pglite", "socket") });
     try {
       const before = await contents(dataDir);
+      const migrationsDirectory = await nextMigrations(scratch);
+      using other = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      await assertRejects(
+        () => started({ ...options, migrationsDirectory, port: other.addr.port }, async () => {}),
+        StartupError,
+        "in use",
+      );
+      assertEquals([await contents(dataDir), await besides(dataDir)], [before, []]);
       const error = await assertRejects(
-        async () =>
-          await started({ ...options, migrationsDirectory: await nextMigrations(scratch) }, async () => {}),
+        () => started({ ...options, migrationsDirectory }, async () => {}),
         StartupError,
         `The data folder ${dataDir} is of release 1.0.0 and must be upgraded, but it cannot be copied to `,
       );
@@ -158,11 +165,17 @@ Deno.test("a migration that fails leaves the files and names the copy; the forme
     const [copy = ""] = await besides(dataDir);
     assertEquals(
       error.message,
-      `The migration ${NEXT}_next.sql fails: division by zero The upgrade of ${dataDir} has not ended; the next start ` +
-        `tries again. The folder as it was before, for release 1.0.0, is ${copy}.`,
+      `The migration ${NEXT}_next.sql fails: division by zero The upgrade of ${dataDir} from release 1.0.0 has not ` +
+        `ended; the next start tries again; a copy of it as it was is in ${copy}.`,
     );
     const refused = await assertRejects(() => started(options, async () => {}), StartupError);
     assert(refused.message.includes(`was made by release ${VERSION} or later`), refused.message);
+    // Whoever removes the copy is told so, and gets no other one: the folder is no longer as it was.
+    await Deno.rename(copy, `${scratch}/moved`);
+    const again = await assertRejects(() => started(upgraded, async () => {}), StartupError);
+    assert(again.message.endsWith(`its copy, ${copy}, is gone.`), again.message);
+    assertEquals(await besides(dataDir), []);
+    await Deno.rename(`${scratch}/moved`, copy);
     await nextMigrations(scratch);
     const lines = await started(upgraded, async (stack) => {
       assertEquals(await stack.exec("select to_regclass('filestore.half') as half"), [{ half: null }]);

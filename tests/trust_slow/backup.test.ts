@@ -11,6 +11,7 @@ import { newVerification, verify } from "../../supabase/local/admin/verification
 import { type Stack, startStack } from "../../supabase/local/stack/stack.ts";
 import { fileAddress } from "../../supabase/client/library/api.ts";
 import { changedWebhook, webhookList } from "../../supabase/functions/api/contract/webhooks.ts";
+import { askForSession, register } from "../support/client/accounts.ts";
 import { Receiver, verify as verifySignature } from "../support/client/receiver.ts";
 import { readDocument } from "../support/content/documents.ts";
 import { eventually } from "../support/eventually.ts";
@@ -113,6 +114,8 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
       const dataDir = join(folder, "source");
       const storage = await objectsOf(dataDir, source.url);
       const stack = await startStack({ dataDir, port: 0, databaseUrl: source.url, functionVariables });
+      // Whoever signs up first owns the project.
+      const { email, password } = await register(stack);
       const own = new Project(stack, stack.apiKey);
       const at = (name: string) => join(folder, name);
       const dump = async (name: string) => {
@@ -223,6 +226,7 @@ Deno.test("a dump and a copy of Storage, each restored with an older or newer ot
             ["one", "two", "FILE_NOT_FOUND"],
           );
           await again.write("d.txt", "after the drill");
+          await askForSession(again.stack, "token?grant_type=password", { email, password });
           assertEquals(await again.changes(cursor), ["b.txt 1", "a.txt 2", "c.txt 1", "d.txt 1"]);
           await again.stack.stop();
         },

@@ -74,6 +74,7 @@ const PLANS: readonly Plan[] = [
       "database", // PGlite or a Postgres server
       "repository.ts", // absolute paths
       "startup_error.ts", // errors that are shown as one line
+      "exists.ts", // whether there is a file
       "limits.ts", // every bound
     ],
     only: { cli: [], stack: ["cli"] },

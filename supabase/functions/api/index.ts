@@ -106,7 +106,7 @@ Deno.serve(buildApp({
   mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],
   outboundAllowedHosts: words("OUTBOUND_ALLOWED_HOSTS"),
   oauth: oauthSettings(),
-  mail: mailSettings((name) => Deno.env.get(name)),
+  mail: mailSettings((name) => Deno.env.get(name), () => notices.report("mail_settings")),
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },

@@ -61,19 +61,17 @@ async function upgrade(
   onProgress: (line: string) => void,
 ): Promise<Upgrade> {
   const from = found.upgrade?.from ?? found.release;
-  // An upgrade that broke off is continued: the folder is no longer as it was.
-  const copy = found.upgrade !== undefined && await exists(found.upgrade.copy)
-    ? found.upgrade.copy
-    : await copied(path, from, onProgress);
+  // An upgrade that broke off is continued without another copy: the folder is no longer as it was.
+  const copy = found.upgrade?.copy ?? await copied(path, from, onProgress);
+  const copyText = await exists(copy) ? `a copy of it as it was is in ${copy}` : `its copy, ${copy}, is gone`;
   // Recorded before the first migration, so that the former release refuses the folder from now on.
   await writeJsonFile(migrationsFile, { release: VERSION, versions, upgrade: { from, copy } });
-  onProgress(`Upgrading ${path} from release ${from} to ${VERSION}; a copy of it as it was is in ${copy}`);
+  onProgress(`Upgrading ${path} from release ${from} to ${VERSION}; ${copyText}`);
   return {
     done: () => writeJsonFile(migrationsFile, { release: VERSION, versions }),
     failed(error) {
       const remark =
-        `The upgrade of ${path} has not ended; the next start tries again. The folder as it was before, ` +
-        `for release ${from}, is ${copy}.`;
+        `The upgrade of ${path} from release ${from} has not ended; the next start tries again; ${copyText}.`;
       return new StartupError(`${messageOf(error)} ${remark}`);
     },
   };

@@ -104,11 +104,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const data = await openDataDirectory(options.dataDir);
     cleanups.push(() => data.release());
     const onProgress = options.onProgress ?? (() => {});
+    const gateway = await openGateway(options.port);
+    cleanups.push(() => gateway.close());
     const upgrade = options.databaseUrl === undefined
       ? await recordMigrations(data, migrationsDirectoryOf(options), onProgress)
       : null;
-    const gateway = await openGateway(options.port);
-    cleanups.push(() => gateway.close());
     if (!await exists(data.secretsFile) && await exists(data.database)) onProgress(SECRETS_LOST);
     const secrets = await loadSecrets(data.secretsFile);
     const { storage, demoFile } = await data.of(options.databaseUrl);

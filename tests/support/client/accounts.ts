@@ -92,7 +92,7 @@ export async function signInWith(
   return new Account(service, access_token);
 }
 
-async function askForSession(
+export async function askForSession(
   { supabaseUrl, publishableKey }: Pick<Stack, "supabaseUrl" | "publishableKey">,
   path: string,
   { email, password }: Pick<Login, "email" | "password">,

@@ -1,5 +1,5 @@
 /** Applies migrations to the database of an earlier release, as `supabase db push` does, and watches what they do to it. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { listMigrations, type Migration } from "../../../supabase/local/database/migrations.ts";
@@ -25,7 +25,10 @@ export async function assertFrozen(sql: postgres.Sql): Promise<void> {
   }
 }
 
-/** What a transaction did to the tables that were there before it, and which locks it holds that let nobody write. */
+/**
+ * What a transaction did to the tables and views that were there before it, and which locks it holds that let nobody
+ * write.
+ */
 const EFFECTS = `
   select c.relname as name, c.relfilenode::text as file, coalesce(s.seq_tup_read, 0)::integer as read,
     coalesce((select string_agg(l.mode, ' ' order by l.mode) from pg_catalog.pg_locks l
@@ -34,7 +37,7 @@ const EFFECTS = `
   from pg_catalog.pg_class c
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   left join pg_catalog.pg_stat_xact_all_tables s on s.relid = c.oid
-  where n.nspname in ('filestore', 'storage', 'auth') and c.relkind = 'r'
+  where n.nspname in ('filestore', 'storage', 'auth') and c.relkind in ('r', 'v')
   order by c.relname`;
 interface Effect {
   readonly name: string;
@@ -44,8 +47,9 @@ interface Effect {
 }
 
 /**
- * Applies the missing migrations, each in a transaction of its own. Returns the tables that each has locked. Throws if it
- * has rewritten a table or read all of it while others had to wait, since that takes the longer the more files there are.
+ * Applies the missing migrations, each in a transaction of its own. Returns the tables and views that were locked. Throws
+ * if a migration has rewritten a table or read all of it while others had to wait, since that takes the longer the more
+ * files there are; or if it has locked two, since a request that uses one may wait for the other.
  */
 export async function pushAll(sql: postgres.Sql): Promise<string[]> {
   const locks: string[] = [];
@@ -55,10 +59,11 @@ export async function pushAll(sql: postgres.Sql): Promise<string[]> {
       const effects = () => transaction.unsafe<Effect[]>(EFFECTS);
       const before = new Map((await effects()).map((effect) => [effect.name, effect]));
       await transaction.unsafe(text).simple();
+      const own: string[] = [];
       for (const after of await effects()) {
         const table = before.get(after.name);
         if (table === undefined || after.locks === "") continue;
-        locks.push(`${after.name} ${after.locks}`);
+        own.push(`${after.name} ${after.locks}`);
         const [file, read] = [after.file, after.read - table.read];
         assertEquals(
           { file, read },
@@ -66,6 +71,8 @@ export async function pushAll(sql: postgres.Sql): Promise<string[]> {
           `${name} reads or rewrites ${after.name}`,
         );
       }
+      assert(own.length <= 1, `${name} locks ${own}`);
+      locks.push(...own);
       await transaction`insert into supabase_migrations.schema_migrations (version, name, statements)
         values (${version}, ${name}, ${[text]})`;
     });

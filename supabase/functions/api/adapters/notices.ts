@@ -14,11 +14,16 @@ export const NOTICES = {
     "revoked or disabled. Enable or create a publishable key in the dashboard under Settings > API Keys, then deploy " +
     "the function again.",
   function_unknown:
-    "The REST API lacks a database function that this version calls. Push the migrations (supabase db push); if that " +
-    "is done, reload its schema cache: notify pgrst, 'reload schema'.",
+    "The REST API lacks a database function that this version calls. Push the migrations (supabase db push --remote); if " +
+    "that is done, reload its schema cache: notify pgrst, 'reload schema'.",
   database_read_only:
     "The database is read-only: its disk is probably full. Enlarge the disk or free some space; see the dashboard.",
-  bucket_missing: "The bucket of the segments is missing. Push the migrations (supabase db push).",
+  bucket_missing:
+    "The bucket of the segments, filestore-segments, is missing. Create it again as a private bucket, and copy its " +
+    "objects from a backup.",
+  mail_settings:
+    "No mails are sent: MAIL_KEY or MAIL_URL is set, but MAIL_FROM is missing, or MAIL_URL is not an http or https " +
+    "address. Set both, or neither.",
 } as const;
 
 export type Notice = keyof typeof NOTICES;

@@ -13,13 +13,18 @@ export interface MailSettings {
 /** https://resend.com/docs/api-reference/emails/send-email */
 const DEFAULT_URL = "https://api.resend.com/emails";
 
-/** Null where no mail service is set. Throws an error that names a missing or invalid setting. */
-export function mailSettings(setting: (name: string) => string | undefined): MailSettings | null {
+/** Null where no mail service is set, or not rightly: then `onInvalid` is called. The service works without mails. */
+export function mailSettings(
+  setting: (name: string) => string | undefined,
+  onInvalid: () => void = () => {},
+): MailSettings | null {
   const key = setting("MAIL_KEY") || undefined;
   const url = setting("MAIL_URL") || (key && DEFAULT_URL);
   if (!url) return null;
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) throw new Error("MAIL_URL is not an address.");
   const from = setting("MAIL_FROM");
-  if (!from) throw new Error("MAIL_FROM is not set.");
+  if (!from || !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+    onInvalid();
+    return null;
+  }
   return { url, key, from, consoleUrl: setting("CONSOLE_URL")?.replace(/\/+$/, "") || undefined };
 }

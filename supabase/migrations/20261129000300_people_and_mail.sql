@@ -1,26 +1,6 @@
 -- Runs, branches and the activity name people to the people in a project; invitations and disabled webhooks are mailed.
 --
--- This only adds columns that need no rewrite, and replaces functions, so it locks no table for longer than an instant.
--- Where a long transaction holds one, it gives up, so that no request waits behind it: push it again.
-set local lock_timeout = '5s';
-
-alter table filestore.branches add column merged_key_name text, add column merged_account_id uuid;
-comment on column filestore.branches.merged_key_name is
-  'The name of the key that merged it, as key_name is that of the key that created it. merged_account_id: the person '
-  'who did so without a key.';
-alter table filestore.projects add column invitations_mailed_at timestamptz[] not null default '{}';
-comment on column filestore.projects.invitations_mailed_at is
-  'When invitations were mailed, in the 24 hours before the last of them. One that is withdrawn counts, too.';
-grant update (invitations_mailed_at) on filestore.projects to filestore_account;
-
-do $$
-begin
-  -- A view can only be given more columns at its end.
-  execute 'create or replace view filestore.limits as '
-    || rtrim(pg_get_viewdef('filestore.limits'::regclass), ';')
-    || ', 50 as invitation_mails_per_day_max, 100 as run_versions_named_max';
-end
-$$;
+-- This replaces functions and locks no table.
 
 comment on function public.filestore_account_members is
   'The members of a project, by default of the account''s oldest one. Everybody in it may list them (members) and '
