@@ -109,7 +109,8 @@ export class Repository {
     const force = this.state.isCheckingOut ? ["--force"] : [];
     await this.#write({ isCheckingOut: true });
     try {
-      await this.git.run("checkout", "--quiet", ...force, "-B", "main", tip);
+      // Without the option git would overwrite files that are ignored.
+      await this.git.run("checkout", "--quiet", "--no-overwrite-ignore", ...force, "-B", "main", tip);
     } catch (error) {
       await this.#write({ isCheckingOut: false });
       throw error;

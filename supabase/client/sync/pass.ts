@@ -1,8 +1,6 @@
 /** One pass of a sync: compares both sides with what they last had in common, and makes them equal. */
-import { appendFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { mergeLines } from "../../functions/api/files/merge_lines.ts";
 import { Work } from "../../functions/api/runtime/work.ts";
 import { Failure } from "../failure.ts";
@@ -13,7 +11,7 @@ import { type Download, download } from "./downloads.ts";
 import type { Local, LocalFolder, Scan } from "./local_folder.ts";
 import { copyName, isSuspicious, type Mode, type Remote, type Step, stepOf } from "./plan.ts";
 import type { RemoteFiles, RemoteFolder } from "./remote.ts";
-import { hasRules, INSIDE } from "./rules.ts";
+import { hasRules } from "./rules.ts";
 import type { Known, State } from "./state.ts";
 import { type Sent, textOf, type Upload, Uploads } from "./uploads.ts";
 
@@ -61,7 +59,7 @@ export interface Outcome {
 export class Pass {
   #left = 0;
   #again = 0;
-  /** Files of the service that could not be brought to the disk. */
+  /** Files whose change in the service was left out. The feed does not name it again, so the next pass lists all files. */
   #notHeld = 0;
   readonly #uploads: Uploads;
 
@@ -78,13 +76,15 @@ export class Pass {
     let scan = await this.folder.scan(this.state.known);
     let files = await this.#remoteFiles(scan);
     // Rules come first, since they decide about the rest.
-    const rules = this.#places(scan, files).filter(({ path, step }) => step === "download" && hasRules(path));
+    const rules = this.#places(scan, files).places
+      .filter(({ path, step }) => step === "download" && hasRules(path));
     if (rules.length > 0 && !this.options.dryRun) {
       for (const place of rules) await this.#bring(place, await this.#download(place));
       scan = await this.folder.scan(this.state.known);
       files = await this.#remoteFiles(scan);
     }
-    const places = this.#places(scan, files);
+    const { places, leftOut } = this.#places(scan, files);
+    this.#notHeld += leftOut;
     this.#guard(places);
     for (const [path, reason] of scan.leftOut) await this.#say({ action: "skip", path, reason });
     if (this.options.dryRun) await this.#preview(places);
@@ -102,16 +102,18 @@ export class Pass {
     return await this.remote.since(cursor, known);
   }
 
-  #places(scan: Scan, { files }: RemoteFiles): Place[] {
-    const isLeftOut = (path: string) => scan.rules.isIgnored(path) || isWithin(path, scan.leftOut);
+  /** What is to be done, and how many paths with something to do the disk keeps out of it. */
+  #places(scan: Scan, { files }: RemoteFiles): { readonly places: readonly Place[]; readonly leftOut: number } {
     const paths = new Set([...scan.files.keys(), ...files.keys(), ...this.state.known.keys()]);
-    return [...paths].sort().flatMap((path) => {
+    const all = [...paths].sort().flatMap((path) => {
       const local = scan.files.get(path) ?? null;
       const remote = files.get(path) ?? null;
       const known = this.state.known.get(path) ?? null;
       const step = stepOf(local?.sha256 ?? null, remote, known, this.options.mode);
-      return step === "none" || isLeftOut(path) ? [] : [{ path, step, local, remote, known }];
+      return step === "none" || scan.rules.isIgnored(path) ? [] : [{ path, step, local, remote, known }];
     });
+    const places = all.filter(({ path }) => !isWithin(path, scan.leftOut));
+    return { places, leftOut: all.length - places.length };
   }
 
   /** Throws `Failure` before anything is changed. */
@@ -141,7 +143,10 @@ export class Pass {
   async #apply(places: readonly Place[], scan: Scan, files: RemoteFiles): Promise<void> {
     this.#remember(scan);
     const of = (...steps: readonly Step[]) => places.filter(({ step }) => steps.includes(step));
-    for (const { path } of of("forget")) this.state.set(path, null);
+    // What the service has deleted has no base any more, whether it is written again or only kept.
+    for (const { path, remote, known } of of("forget", "upload", "keepLocal")) {
+      if (remote === null && known !== null) this.state.set(path, null);
+    }
     for (const place of of("deleteLocal")) await this.#deleteLocal(place);
     for (const { path } of of("keepRemote")) await this.#keep(path, "changed in the service");
     const copies: Upload[] = [];
@@ -159,11 +164,7 @@ export class Pass {
       this.state.flush();
     }
     for (const { path, step, local, remote } of of("upload", "deleteRemote")) {
-      await this.#uploads.add({
-        path,
-        local: step === "upload" ? local : null,
-        ifVersion: remote?.version ?? 0,
-      });
+      await this.#uploads.add({ path, local: step === "upload" ? local : null, remote });
     }
     for (const copy of copies) await this.#uploads.add(copy);
     await this.#uploads.flush();
@@ -181,7 +182,11 @@ export class Pass {
 
   async #deleteLocal({ path, local }: Place): Promise<void> {
     if (!this.folder.isStill(path, local)) return void this.#again++;
-    this.folder.remove(path);
+    try {
+      this.folder.remove(path);
+    } catch (error) {
+      return await this.#skip(path, messageOf(error));
+    }
     this.state.set(path, null);
     await this.#say({ action: "deleteLocal", path });
   }
@@ -213,11 +218,20 @@ export class Pass {
     }
   }
 
-  /** Puts a download in its place, unless the file on the disk has changed since it was scanned. */
-  async #put({ path, local, remote }: Place, { file, sha256 }: Download, action: ActionName): Promise<void> {
+  /**
+   * Puts a download in its place, with the mode of the file `like`, unless the file on the disk has changed since it was
+   * scanned.
+   */
+  async #put(
+    { path, local, remote }: Place,
+    { file, sha256 }: Download,
+    action: ActionName,
+    like = path,
+  ): Promise<void> {
     if (remote === null) return;
     if (!this.folder.isStill(path, local)) {
       await rm(file);
+      if (this.folder.isFolder(path)) return await this.#skip(path, "the disk has a folder of this name");
       // Another file may be there under a name that the disk takes for the same.
       if (local === null && this.folder.isOther(path)) {
         return await this.#skip(path, "the disk has a file of another case");
@@ -225,7 +239,7 @@ export class Pass {
       return void this.#again++;
     }
     try {
-      this.folder.place(file, path);
+      this.folder.place(file, path, like);
     } catch (error) {
       await rm(file, { force: true });
       return await this.#skip(path, messageOf(error));
@@ -317,17 +331,22 @@ export class Pass {
       current: remote?.version,
       at: now.toISOString(),
     };
-    appendFileSync(join(this.folder.root, INSIDE, "conflicts.jsonl"), `${JSON.stringify(line)}\n`);
-    this.folder.move(path, copy);
+    try {
+      this.folder.keepBeside(path, copy, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      await rm(got.file);
+      await this.#skip(path, messageOf(error));
+      return null;
+    }
     await this.#say({
       action: "conflict",
       path,
       reason: copy,
       ...remote !== null && { version: remote.version },
     });
-    await this.#put({ ...place, local: null }, got, "download");
+    await this.#put({ ...place, local: null }, got, "download", copy);
     this.#left++;
-    return this.options.mode === "both" ? { path: copy, local, ifVersion: 0 } : null;
+    return this.options.mode === "both" ? { path: copy, local, remote: null } : null;
   }
 
   async #sent({ path, local }: Upload, sent: Sent): Promise<void> {

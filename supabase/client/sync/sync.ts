@@ -72,6 +72,8 @@ export class Sync {
       left += outcome.left;
       if (outcome.again === 0 || this.options.dryRun) return { ...outcome, left };
     }
+    // The next run compares with the whole list, not with what the feed has brought.
+    this.#state.finish(null, this.#state.rules);
     throw new Failure("Others keep changing the same files; run it again.");
   }
 }
@@ -109,30 +111,32 @@ class LocalChanges {
   }
 }
 
+/** Tells the locks of this process from those of an earlier one that had the same id, as in a container. */
+const OWN = `${process.pid} ${crypto.randomUUID()}`;
+
 /** Throws `Failure` if a process that is running has the lock. */
 function lock(file: string): void {
   for (;;) {
     try {
-      writeFileSync(file, String(process.pid), { flag: "wx" });
+      writeFileSync(file, OWN, { flag: "wx" });
       return;
     } catch (error) {
       if (Reflect.get(Object(error), "code") !== "EEXIST") throw error;
     }
     const owner = ownerOf(file);
-    if (owner !== null && isRunning(owner)) {
-      throw new Failure(`Another sync of this folder is running (process ${owner}).`);
-    }
+    if (owner !== null) throw new Failure(`Another sync of this folder is running (${owner}).`);
     rmSync(file, { force: true });
   }
 }
 
-/** The process that has the lock; null if it has disappeared. */
-function ownerOf(file: string): number | null {
+/** The process that has the lock; null if it has ended. */
+function ownerOf(file: string): string | null {
   try {
     const text = readFileSync(file, "utf8");
-    // It was created and is not written yet.
-    if (text === "" && Date.now() - statSync(file).mtimeMs < 1000) return process.pid;
-    return Number(text) || null;
+    if (text === "") return Date.now() - statSync(file).mtimeMs < 1000 ? "it has just been started" : null;
+    const id = parseInt(text);
+    const isOwner = id === process.pid ? text === OWN : id > 0 && isRunning(id);
+    return isOwner ? `process ${id}` : null;
   } catch {
     return null;
   }
