@@ -216,6 +216,8 @@ test("a history that was cut off is continued, and none is written twice", (own)
     await gitText(folder, "checkout", "--quiet", "-B", "main", "main^");
     assertEquals((await writeHistory(store, folder, "")).tip, tip);
     assertEquals((await gitText(folder, "rev-list", "--count", "main")).trim(), "2");
+    // The end came while a large version was being fetched.
+    await Deno.writeTextFile(join(folder, `.git/filestore-${crypto.randomUUID()}`), "x");
     // The end came while the files were being replaced.
     await Deno.writeTextFile(
       state,
@@ -225,4 +227,14 @@ test("a history that was cut off is continued, and none is written twice", (own)
     await store.write("a", "3");
     await writeHistory(store, folder, "");
     assertEquals(await Deno.readTextFile(join(folder, "a")), "3");
+    const kept = [...Deno.readDirSync(join(folder, ".git"))].filter(({ name }) =>
+      name.startsWith("filestore")
+    );
+    assertEquals(kept.map(({ name }) => name), ["filestore.json"]);
+    // The end came before there was a repository.
+    const early = join(folder, "early");
+    await Deno.mkdir(join(early, ".git"), { recursive: true });
+    const { directory, renamed } = JSON.parse(await Deno.readTextFile(state));
+    await Deno.writeTextFile(join(early, ".git/filestore.json"), JSON.stringify({ directory, renamed }));
+    assertEquals((await writeHistory(store, early, "")).commits, 3);
   }));

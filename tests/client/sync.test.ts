@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { Failure } from "../../supabase/client/failure.ts";
-import { Filestore } from "../../supabase/client/mod.ts";
+import { Filestore, FilestoreError } from "../../supabase/client/mod.ts";
 import { LocalFolder } from "../../supabase/client/sync/local_folder.ts";
 import type { Action } from "../../supabase/client/sync/pass.ts";
 import type { Mode } from "../../supabase/client/sync/plan.ts";
@@ -290,7 +290,8 @@ test("a run that others seem to overtake for ever says so, and the next one list
     const later = JSON.stringify({ ...JSON.parse(head), cursor });
     await Deno.writeTextFile(here.at(".filestore/state"), [later, ...lines].join("\n"));
     await here.write("a", "1\n2\n3\n4\n");
-    assertStringIncludes((await assertRejects(() => here.sync(), Failure)).message, "run it again");
+    const { message } = await assertRejects(() => here.sync(), Failure);
+    assertEquals(message, "Others keep changing the same files (a); run it again.");
     assertEquals(await here.sync(), [["merge a", "upload a"], 0]);
   }));
 
@@ -311,7 +312,7 @@ test("ignore rules hold both ways, nested ones too, also those that the first pa
     const here = new Synced(own, root);
     await own.write(".gitignore", "*.log\n/build/\n");
     await own.write("d/.filestoreignore", "!keep.log\n");
-    for (const path of ["x.log", "d/y.log", "d/keep.log", "build/z", "d/build/z"]) {
+    for (const path of ["x.log", "X.LOG", "d/y.log", "d/keep.log", "build/z", "d/build/z"]) {
       await own.write(path, "theirs");
     }
     await here.write("mine.log", "mine");
@@ -319,9 +320,12 @@ test("ignore rules hold both ways, nested ones too, also those that the first pa
     await Deno.symlink("/etc/hostname", here.at("link"));
     await here.sync();
     const contents = Object.keys(await here.files()).sort();
+    // Rules tell cases apart where the disk does.
+    const isApart = await Deno.stat(here.at(".FILESTORE")).then(() => false, () => true);
     assertEquals(contents, [
       ".git/config",
       ".gitignore",
+      ...isApart ? ["X.LOG"] : [],
       "d/.filestoreignore",
       "d/build/z",
       "d/keep.log",
@@ -481,6 +485,28 @@ test("a large file that disappears before it is sent does not end the run", (own
     assertEquals(await own.paths(), ["small"]);
   }));
 
+test("bytes that end too early are asked for again", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    const contents = { large: "x".repeat(2_000_000), small: "1\n2\n" };
+    for (const [path, content] of Object.entries(contents)) await own.write(path, content);
+    const cut = new Set<string>();
+    const { fetch } = globalThis;
+    globalThis.fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      const [path = ""] = /(?<=\/files\/)\w+/.exec(String(input)) ?? [];
+      if (!(path in contents) || cut.has(path) || !String(input).startsWith(service.baseUrl)) return answer;
+      cut.add(path);
+      return new Response((await answer.arrayBuffer()).slice(0, 3), answer);
+    };
+    try {
+      assertEquals(await here.sync(), [["download large", "download small"], 0]);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    assertEquals([await here.files(), cut.size], [contents, 2]);
+  }));
+
 test("a new version keeps the type that the file was given, and that of an empty file follows from its content", (own) =>
   withScratchDirectory(async (root) => {
     const here = new Synced(own, root);
@@ -536,6 +562,25 @@ test("--dry-run changes nothing", (own) =>
     await here.write("b", "1");
     assertEquals(await here.sync({ dryRun: true }), [["download a", "upload b"], 0]);
     assertEquals([await here.files(), await own.paths({ recursive: true })], [{ b: "1" }, ["a"]]);
+    const refused = new Synced({ ...own, key: "oa_x" } as ProjectFiles, root, "wrong");
+    await assertRejects(() => refused.sync(), FilestoreError);
+    assertEquals(await new Synced(own, root, "d").sync(), [["upload b"], 0], "the folder belonged to none");
+  }));
+
+test("--dry-run says what is merged, what conflicts, and what --push would leave", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    for (const path of ["merged", "other", "theirs"]) await own.write(path, "1\n2\n3\n");
+    await here.sync();
+    for (const path of ["merged", "other", "theirs"]) await own.write(path, "0\n2\n3\n");
+    await here.write("merged", "1\n2\n4\n");
+    await here.write("other", "9\n2\n3\n");
+    const before = await here.files();
+    const both = ["merge merged", "conflict other", "download theirs"];
+    assertEquals(await here.sync({ dryRun: true }), [both, 0]);
+    const push = ["conflict merged", "conflict other", "conflict theirs"];
+    assertEquals(await here.sync({ dryRun: true, mode: "push" }), [push, 0]);
+    assertEquals(await here.files(), before);
   }));
 
 test("a purge in the service removes the file on the disk, unless it was changed there", (own) =>

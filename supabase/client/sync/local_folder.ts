@@ -61,7 +61,8 @@ export class LocalFolder {
 
   /** Files whose size and time are those of `known` are not read again. */
   async scan(known: ReadonlyMap<string, Known>): Promise<Scan> {
-    const rules = new Rules();
+    const ignoreCase = statsOf(this.at(INSIDE.toUpperCase())) !== null;
+    const rules = new Rules(ignoreCase);
     const files = new Map<string, Local>();
     const leftOut = new Map<string, string>();
     const found: Found[] = [];

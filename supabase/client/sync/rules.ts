@@ -21,6 +21,10 @@ export class Rules {
   readonly #folders = new Map<string, Ignore>();
   readonly #hash = createHash("sha256");
 
+  constructor(private readonly ignoreCase: boolean) {
+    this.#hash.update(String(ignoreCase));
+  }
+
   /** Reads the rules of a folder, before what is in it is examined. */
   read(root: string, folder: string): void {
     for (const file of FILES) {
@@ -30,7 +34,8 @@ export class Rules {
       } catch {
         continue;
       }
-      const rules = this.#folders.get(folder) ?? ignore({ allowRelativePaths: true });
+      const rules = this.#folders.get(folder) ??
+        ignore({ allowRelativePaths: true, ignoreCase: this.ignoreCase });
       this.#folders.set(folder, rules.add(text));
       this.#hash.update(JSON.stringify([folder, file, text]));
     }

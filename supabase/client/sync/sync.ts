@@ -67,16 +67,25 @@ export class Sync {
 
   async #whole(): Promise<Outcome> {
     let left = 0;
-    for (let round = 0; round < SYNC_ROUNDS_MAX; round++) {
+    for (let round = 1;; round++) {
       const outcome = await new Pass(this.#folder, this.#remote, this.#state, this.options).run();
       left += outcome.left;
-      if (outcome.again === 0 || this.options.dryRun) return { ...outcome, left };
+      if (outcome.again.length === 0 || this.options.dryRun) return { ...outcome, left };
+      if (round === SYNC_ROUNDS_MAX) this.#giveUp(outcome.again);
     }
+  }
+
+  #giveUp(paths: readonly string[]): never {
     // The next run compares with the whole list, not with what the feed has brought.
     this.#state.finish(null, this.#state.rules);
-    throw new Failure("Others keep changing the same files; run it again.");
+    const more = paths.length > SHOWN_MAX ? ` and ${paths.length - SHOWN_MAX} more` : "";
+    const named = `${paths.slice(0, SHOWN_MAX).join(", ")}${more}`;
+    throw new Failure(`Others keep changing the same files (${named}); run it again.`);
   }
 }
+
+/** Paths that a message names. */
+const SHOWN_MAX = 3;
 
 /** Tells when something in the folder has changed. */
 class LocalChanges {

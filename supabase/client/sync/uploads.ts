@@ -106,7 +106,11 @@ export class Uploads {
     const text = textOf(bytes);
     const content = text === null ? { content: bytes.toString("base64"), isBase64: true } : { content: text };
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    return { upload, operation: { op: keepsType(remote) ? "overwrite" : "write", ...common, ...content }, sha256 };
+    return {
+      upload,
+      operation: { op: keepsType(remote) ? "overwrite" : "write", ...common, ...content },
+      sha256,
+    };
   }
 
   async #sendLarge(upload: Upload): Promise<void> {
@@ -160,7 +164,7 @@ export class Uploads {
   }
 }
 
-/** Whether a new version keeps the type of the one before, which may have been given explicitly. An empty file has shown none. */
+/** Whether a new version keeps the type of the one before, which may have been given. That of an empty file says nothing. */
 function keepsType(remote: Remote | null): boolean {
   return remote !== null && remote.size > 0;
 }
