@@ -441,38 +441,49 @@ test("a name that has no room for a copy's mark is cut", (own) =>
     ]);
   }));
 
-test("a file that cannot be moved or removed is said, and the others are synced", (own) =>
+test("a file that cannot be moved, replaced or removed is said, and the others are synced", (own) =>
   withScratchDirectory(async (root) => {
     const here = new Synced(own, root);
-    await own.write("deleted", "1");
+    for (const path of ["deleted", "merged"]) await own.write(path, "1\n2\n3\n");
     await here.sync();
     await own.remove("deleted");
+    await own.write("merged", "0\n2\n3\n");
+    await here.write("merged", "1\n2\n4\n");
     for (const path of ["both", "theirs"]) await own.write(path, "theirs");
     for (const path of ["both", "mine"]) await here.write(path, "mine");
-    const { remove } = LocalFolder.prototype;
+    const { keepBeside, place, remove } = LocalFolder.prototype;
     LocalFolder.prototype.remove = () => {
       throw new Error("EBUSY");
     };
+    LocalFolder.prototype.place = function (download, path, like) {
+      if (path === "merged") throw new Error("EBUSY");
+      place.call(this, download, path, like);
+    };
     // A folder in the way of the copy, which appears after the name was chosen.
-    const { keepBeside } = LocalFolder.prototype;
     LocalFolder.prototype.keepBeside = function (path, copy, line) {
       Deno.mkdirSync(this.at(copy));
       keepBeside.call(this, path, copy, line);
     };
     try {
-      for (let run = 0; run < 2; run++) await here.sync();
+      for (const others of [["download theirs", "upload mine"], []]) {
+        assertEquals(await here.sync(), [["skip deleted", "skip both", "skip merged", ...others], 0]);
+      }
     } finally {
-      Object.assign(LocalFolder.prototype, { remove, keepBeside });
+      Object.assign(LocalFolder.prototype, { keepBeside, place, remove });
     }
-    const { both, deleted, theirs } = await here.files();
-    assertEquals([both, deleted, theirs, (await own.read("mine")).content], ["mine", "1", "theirs", "mine"]);
-    assertEquals(
-      await Deno.readTextFile(here.at(".filestore/conflicts.jsonl")),
-      "",
-      "it names a copy that is none",
-    );
+    const { both, deleted, merged } = await here.files();
+    assertEquals([both, deleted, merged], ["mine", "1\n2\n3\n", "1\n2\n4\n"]);
+    const conflicts = await Deno.readTextFile(here.at(".filestore/conflicts.jsonl"));
+    assertEquals(conflicts, "", "it names a copy that is none");
     const [done, left] = await here.sync();
-    assertEquals([done.slice(0, 2), left], [["deleteLocal deleted", "conflict both"], 1]);
+    assertEquals([done, left], [[
+      "deleteLocal deleted",
+      "conflict both",
+      "download both",
+      "merge merged",
+      `upload ${JSON.parse(await Deno.readTextFile(here.at(".filestore/conflicts.jsonl"))).copy}`,
+      "upload merged",
+    ], 1]);
   }));
 
 test("a large file that disappears before it is sent does not end the run", (own) =>

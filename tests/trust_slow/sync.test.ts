@@ -1,8 +1,8 @@
 /**
- * Sync never loses: two folders, a writer over the API, runs that are ended at any moment or only fetch, and files that a link
- * hides for a while. Afterwards both folders and the service are equal, every content that a whole pass has seen is in a version (of a text that is merged, every line), no
- * version repeats the one before, and a further pass does nothing. TEST_SEED repeats a sequence that a failure names;
- * SYNC_RUNS sets their number.
+ * Sync never loses: two folders, a writer over the API, runs that are ended at any moment or only fetch, and files that a
+ * link hides for a while. Afterwards both folders and the service are equal, every content that a whole pass has seen is in
+ * a version (of a text that is merged, every line), no version repeats the one before, and a further pass does nothing.
+ * TEST_SEED repeats a sequence that a failure names; SYNC_RUNS sets their number.
  */
 import { assert, assertEquals } from "@std/assert";
 import { AsyncLocalStorage } from "node:async_hooks";

@@ -309,7 +309,9 @@ export class Pass {
     await writeFile(got.file, merged.text);
     await this.#put(place, got, "merge");
     const put = this.state.known.get(path);
-    if (put !== undefined) this.state.set(path, { ...put, mtime: 0 });
+    // What the disk has refused was said.
+    if (put === undefined || put.version !== place.remote?.version) return true;
+    this.state.set(path, { ...put, mtime: 0 });
     // What is on the disk now is not what the service has.
     if (this.options.mode === "both" && !merged.isTheirs) this.#again.push(path);
     return true;
