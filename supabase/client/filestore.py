@@ -351,7 +351,10 @@ class Branches:
         self._api = api
 
     def create(self, name, **fields):
-        """Copies a folder to .branches/{name}. Fields: directory, title, at, expires_in."""
+        """Copies a folder to .branches/{name}. Fields: directory, title, at, expires_in.
+
+        After a lost answer BRANCH_ALREADY_EXISTS may mean the branch that this call has created: read it.
+        """
         return self._api.data("/branches", "POST", body={**_fields(fields), "name": name})
 
     def list(self, state=None):
@@ -374,7 +377,7 @@ class Branches:
         return self._api.data(_named_address("/branches", name), "PATCH", body=_fields(fields))
 
     def close(self, name, note=None):
-        """Ends a branch without a merge."""
+        """Ends a branch without a merge. After a lost answer BRANCH_CLOSED may mean that this call has closed it."""
         return self.change(name, state="closed", note=note)
 
     def merge(self, name, **options):

@@ -1,8 +1,10 @@
 /** The client waits as long as the service says, repeats requests without an answer, and reports everything else at once. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Failure } from "../../supabase/client/failure.ts";
 import { Api, fileAddress } from "../../supabase/client/library/api.ts";
 import { FilestoreError } from "../../supabase/client/library/errors.ts";
 import { Filestore } from "../../supabase/client/library/filestore.ts";
+import { save } from "../../supabase/client/transfer/saved_answer.ts";
 
 type Answer = () => Response;
 
@@ -54,6 +56,20 @@ Deno.test("what passes is waited for: a used-up window, a service that is down, 
   const requests = await against(passing, async (api) => assertEquals(await api.data("/x"), { n: 7 }));
   assertEquals(requests.length, passing.length);
   assert(performance.now() - started >= 1000, "Retry-After is kept to");
+});
+
+Deno.test("a disk that takes no bytes is no lost answer: nothing is sent again", async () => {
+  const content: Answer = () => new Response("content");
+  for (const size of [7, 7_000_000, null]) {
+    const requests = await against([content], async (api) => {
+      await assertRejects(
+        () => api.send("/x", {}, (answer) => save(answer, "/dev/full", size)),
+        Failure,
+        "ENOSPC",
+      );
+    });
+    assertEquals(requests.length, 1);
+  }
 });
 
 Deno.test("every try of a write has the same idempotency key, and each write another one", async () => {

@@ -2,7 +2,7 @@
  * `filestore git`: the tree of each commit is the folder at the moment of its cursor, equal histories have equal hashes, and
  * only a repository that the command created is changed.
  */
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Failure } from "../../supabase/client/failure.ts";
@@ -184,11 +184,19 @@ test("a folder of somebody else, commits of somebody else and changes that were 
     assertStringIncludes(await refused(folder, "d"), "has the history of the whole project, not of d");
     await Deno.writeTextFile(join(folder, "a"), "mine");
     await store.write("a", "2");
-    assertStringIncludes(await refused(folder), "git checkout failed");
+    assertMatch(await refused(folder), /^git checkout failed: error: .* would be overwritten .*: a$/);
     assertEquals(await Deno.readTextFile(join(folder, "a")), "mine");
     await gitText(folder, "checkout", "--quiet", "--", "a");
     assertEquals((await writeHistory(store, folder, "")).commits, 0);
     assertEquals(await Deno.readTextFile(join(folder, "a")), "2");
+    await store.write(".gitignore", "*.log\n");
+    await writeHistory(store, folder, "");
+    await Deno.writeTextFile(join(folder, "x.log"), "mine");
+    await store.write("x.log", "theirs");
+    assertMatch(await refused(folder), /^git checkout failed: error: .* would be overwritten .*: x\.log$/);
+    assertEquals(await Deno.readTextFile(join(folder, "x.log")), "mine");
+    await Deno.remove(join(folder, "x.log"));
+    await writeHistory(store, folder, "");
     const identity = ["-c", "user.name=me", "-c", "user.email=me@x"];
     await gitText(folder, ...identity, "commit", "--quiet", "--allow-empty", "-m", "mine");
     assertStringIncludes(await refused(folder), "has commits of its own on main");
@@ -208,6 +216,8 @@ test("a history that was cut off is continued, and none is written twice", (own)
     await gitText(folder, "checkout", "--quiet", "-B", "main", "main^");
     assertEquals((await writeHistory(store, folder, "")).tip, tip);
     assertEquals((await gitText(folder, "rev-list", "--count", "main")).trim(), "2");
+    // The end came while a large version was being fetched.
+    await Deno.writeTextFile(join(folder, `.git/filestore-${crypto.randomUUID()}`), "x");
     // The end came while the files were being replaced.
     await Deno.writeTextFile(
       state,
@@ -217,4 +227,14 @@ test("a history that was cut off is continued, and none is written twice", (own)
     await store.write("a", "3");
     await writeHistory(store, folder, "");
     assertEquals(await Deno.readTextFile(join(folder, "a")), "3");
+    const kept = [...Deno.readDirSync(join(folder, ".git"))].filter(({ name }) =>
+      name.startsWith("filestore")
+    );
+    assertEquals(kept.map(({ name }) => name), ["filestore.json"]);
+    // The end came before there was a repository.
+    const early = join(folder, "early");
+    await Deno.mkdir(join(early, ".git"), { recursive: true });
+    const { directory, renamed } = JSON.parse(await Deno.readTextFile(state));
+    await Deno.writeTextFile(join(early, ".git/filestore.json"), JSON.stringify({ directory, renamed }));
+    assertEquals((await writeHistory(store, early, "")).commits, 3);
   }));

@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { Failure } from "../../supabase/client/failure.ts";
-import { Filestore } from "../../supabase/client/mod.ts";
+import { Filestore, FilestoreError } from "../../supabase/client/mod.ts";
+import { LocalFolder } from "../../supabase/client/sync/local_folder.ts";
 import type { Action } from "../../supabase/client/sync/pass.ts";
 import type { Mode } from "../../supabase/client/sync/plan.ts";
 import { Sync } from "../../supabase/client/sync/sync.ts";
@@ -28,6 +29,10 @@ class Synced {
   async write(path: string, content: string): Promise<void> {
     await Deno.mkdir(join(this.at(path), ".."), { recursive: true });
     await Deno.writeTextFile(this.at(path), content);
+  }
+
+  async mode(path: string): Promise<string> {
+    return (((await Deno.stat(this.at(path))).mode ?? 0) & 0o777).toString(8);
   }
 
   /** The contents of the folder by path. */
@@ -61,6 +66,30 @@ class Synced {
       sync.end();
     }
   }
+}
+
+/** Runs the work with a callback for each call of the service, before it is sent. What the function calls does not count. */
+async function watched<T>(onCall: (path: string) => void, work: () => Promise<T>): Promise<T> {
+  const { fetch } = globalThis;
+  globalThis.fetch = (input, init) => {
+    const { href } = new URL(String(input));
+    if (href.startsWith(service.baseUrl)) onCall(href.slice(service.baseUrl.length).split("?", 1)[0] ?? "");
+    return fetch(input, init);
+  };
+  try {
+    return await work();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+}
+
+/** Runs the work, and changes the disk when the folder was scanned and before anything else is done. */
+function afterScan<T>(change: () => void, work: () => Promise<T>): Promise<T> {
+  let isScanned = false;
+  return watched(() => {
+    if (!isScanned) change();
+    isScanned = true;
+  }, work);
 }
 
 test("files and folders go both ways, and a second pass does nothing", (own) =>
@@ -188,24 +217,11 @@ test("a pass over files that have not changed is one call, however many they are
     for (let index = 0; index < 120; index++) await here.write(`d/${index}`, `${index}`);
     for (let index = 0; index < 3; index++) await own.write(`theirs/${index}`, "x");
     await here.sync();
+    // The feed brings what the first pass has sent.
+    await here.sync();
     const calls: string[] = [];
-    const { fetch } = globalThis;
-    globalThis.fetch = (input, init) => {
-      const { href } = new URL(String(input));
-      // What the function calls is counted elsewhere.
-      if (href.startsWith(service.baseUrl)) {
-        calls.push(href.slice(service.baseUrl.length).split("?", 1)[0] ?? "");
-      }
-      return fetch(input, init);
-    };
-    try {
-      // The feed brings what the first pass has sent.
-      await here.sync();
-      calls.length = 0;
-      assertEquals(await here.sync(), [[], 0]);
-    } finally {
-      globalThis.fetch = fetch;
-    }
+    const pass = await watched((path) => calls.push(path), () => here.sync());
+    assertEquals(pass, [[], 0]);
     assertEquals(calls, ["/changes"]);
   }));
 
@@ -221,6 +237,62 @@ test("what one side has deleted and the other has changed stays", (own) =>
     await here.write("b", "2");
     assertEquals(await here.sync(), [["download a", "upload b"], 0]);
     assertEquals(await here.files(), { a: "2", b: "2" });
+  }));
+
+test("--pull forgets what the service has deleted, so the next sync writes the changed file again", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    await own.write("a", "1");
+    await here.sync();
+    await here.write("a", "2");
+    await own.remove("a");
+    assertEquals(await here.sync({ mode: "pull" }), [[], 0]);
+    assertEquals(await here.sync(), [["upload a"], 0]);
+    assertEquals((await own.read("a")).content, "2");
+  }));
+
+test("what the service changes while the disk has a link there arrives when the link is gone", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    for (const path of ["as before", "changed", "removed", "d/a"]) await own.write(path, "1\n2\n3\n");
+    await here.sync();
+    await Deno.mkdir(here.at(".filestore/kept"));
+    for (const path of ["as before", "changed", "removed", "d"]) {
+      await Deno.rename(here.at(path), here.at(`.filestore/kept/${path}`));
+      await Deno.symlink("/etc/hostname", here.at(path));
+    }
+    for (const path of ["as before", "changed", "removed", "d/new"]) await own.write(path, "0\n1\n2\n3\n");
+    assertEquals(await here.sync(), [["skip as before", "skip changed", "skip d", "skip removed"], 0]);
+    for (const path of ["as before", "changed", "removed", "d"]) await Deno.remove(here.at(path));
+    for (const path of ["as before", "d"]) {
+      await Deno.rename(here.at(`.filestore/kept/${path}`), here.at(path));
+    }
+    await here.write("changed", "1\n2\n3\n4\n");
+    const [done, left] = await here.sync();
+    assertEquals([done.toSorted(), left], [[
+      "download as before",
+      "download d/new",
+      "download removed",
+      "merge changed",
+      "upload changed",
+    ], 0]);
+    assertEquals((await own.read("changed")).content, "0\n1\n2\n3\n4\n");
+  }));
+
+test("a run that others seem to overtake for ever says so, and the next one lists all files", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    await own.write("a", "1\n2\n3\n");
+    await here.sync();
+    await own.write("a", "0\n1\n2\n3\n");
+    const { cursor } = await here.store.api.data<{ cursor: string }>("/changes", { query: { after: "now" } });
+    const [head = "", ...lines] = (await Deno.readTextFile(here.at(".filestore/state"))).split("\n");
+    const later = JSON.stringify({ ...JSON.parse(head), cursor });
+    await Deno.writeTextFile(here.at(".filestore/state"), [later, ...lines].join("\n"));
+    await here.write("a", "1\n2\n3\n4\n");
+    const { message } = await assertRejects(() => here.sync(), Failure);
+    assertEquals(message, "Others keep changing the same files (a); run it again.");
+    assertEquals(await here.sync(), [["merge a", "upload a"], 0]);
   }));
 
 test("more than half of 20 files are deleted with --force alone", (own) =>
@@ -240,7 +312,7 @@ test("ignore rules hold both ways, nested ones too, also those that the first pa
     const here = new Synced(own, root);
     await own.write(".gitignore", "*.log\n/build/\n");
     await own.write("d/.filestoreignore", "!keep.log\n");
-    for (const path of ["x.log", "d/y.log", "d/keep.log", "build/z", "d/build/z"]) {
+    for (const path of ["x.log", "X.LOG", "d/y.log", "d/keep.log", "build/z", "d/build/z"]) {
       await own.write(path, "theirs");
     }
     await here.write("mine.log", "mine");
@@ -248,9 +320,12 @@ test("ignore rules hold both ways, nested ones too, also those that the first pa
     await Deno.symlink("/etc/hostname", here.at("link"));
     await here.sync();
     const contents = Object.keys(await here.files()).sort();
+    // Rules tell cases apart where the disk does.
+    const isApart = await Deno.stat(here.at(".FILESTORE")).then(() => false, () => true);
     assertEquals(contents, [
       ".git/config",
       ".gitignore",
+      ...isApart ? ["X.LOG"] : [],
       "d/.filestoreignore",
       "d/build/z",
       "d/keep.log",
@@ -273,6 +348,192 @@ test("what the disk cannot hold is said, and is not deleted in the service", (ow
     assertEquals([done.filter((one) => one.startsWith("skip")).length, left], [2, 0]);
     assertEquals((await here.sync())[0].filter((one) => !one.startsWith("skip")), []);
     assertEquals((await own.paths({ recursive: true })).length, 3);
+  }));
+
+test("a file of the service with the name of a folder on the disk is left out until the folder is gone", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    await own.write(".gitignore", "*.log\n");
+    await own.write("d/synced", "1");
+    await here.sync();
+    await Deno.mkdir(here.at("empty"));
+    await here.write("d/x.log", "mine");
+    await own.remove("d/synced");
+    for (const path of ["d", "empty", "other"]) await own.write(path, "theirs");
+    const [done, left] = await here.sync();
+    assertEquals([done.toSorted(), left], [[
+      "deleteLocal d/synced",
+      "download other",
+      "skip d",
+      "skip d/x.log",
+      "skip empty",
+    ], 0]);
+    assertEquals((await here.files())["d/x.log"], "mine");
+    await Deno.remove(here.at("d"), { recursive: true });
+    await Deno.remove(here.at("empty"));
+    assertEquals(await here.sync(), [["download d", "download empty"], 0]);
+  }));
+
+test("a folder that is a link, or has another name on the disk, gets no file through it", (own) =>
+  withScratchDirectory(async (scratch) => {
+    const [root, elsewhere] = [join(scratch, "root"), join(scratch, "elsewhere")];
+    for (const folder of [root, elsewhere]) await Deno.mkdir(folder);
+    const here = new Synced(own, root);
+    await own.write("Docs/a", "1");
+    await here.sync();
+    for (const path of ["docs/a", "docs/b", "link/x", "link/y/z"]) await own.write(path, "theirs");
+    // A disk that ignores case opens `Docs` under the name `docs`.
+    const [done] = await afterScan(() => {
+      Deno.symlinkSync("Docs", here.at("docs"));
+      Deno.symlinkSync(elsewhere, here.at("link"));
+    }, () => here.sync());
+    assertEquals(done, ["skip docs/a", "skip docs/b", "skip link/x", "skip link/y/z"]);
+    assertEquals([await here.files(), [...Deno.readDirSync(elsewhere)]], [{ "Docs/a": "1" }, []]);
+    for (const path of ["docs", "link"]) await Deno.remove(here.at(path));
+    assertEquals((await here.sync())[0].length, 4);
+  }));
+
+test("what any system takes for .git or .filestore is left out in both ways", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    const paths = [".GIT/hooks/pre-commit", "d/.Git/x", "git~1/x", ".git./x", ".g\u200cit/x"];
+    paths.push(".Filestore/state", "d/.FILESTORE./x", "FileSt~1/x", ".file\u017ftore/x");
+    for (const path of paths) await own.write(path, "theirs");
+    await here.write(".Git/config", "mine");
+    await here.write(".github/x", "mine");
+    assertEquals(await here.sync(), [["skip .Git", "upload .github/x"], 0]);
+    assertEquals(Object.keys(await here.files()).sort(), [".Git/config", ".github/x"]);
+  }));
+
+test("a file keeps its mode when a new version replaces it", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    const paths = ["conflict", "merged", "run.sh", "secret"];
+    for (const path of paths) await own.write(path, "1\n2\n3\n");
+    await here.sync();
+    const usual = await here.mode("secret");
+    for (const path of paths) await Deno.chmod(here.at(path), path === "run.sh" ? 0o755 : 0o600);
+    for (const path of [...paths, "new"]) await own.write(path, "0\n1\n2\n3\n");
+    await here.write("conflict", "one\n");
+    await here.write("merged", "1\n2\n3\n4\n");
+    assertEquals((await here.sync())[1], 1);
+    const names = Object.keys(await here.files()).sort();
+    assertEquals(names.length, 6);
+    const modes = await Promise.all(names.map((path) => here.mode(path)));
+    assertEquals(modes, ["600", "600", "600", usual, "755", "600"]);
+    assertEquals(await here.mode(".filestore/tmp"), "700");
+  }));
+
+test("a name that has no room for a copy's mark is cut", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    const name = `${"n".repeat(250)}.md`;
+    await own.write(name, "theirs");
+    await here.write(name, "mine");
+    const [done, left] = await here.sync();
+    assertEquals([done[0], left], [`conflict ${name}`, 1]);
+    const contents = await here.files();
+    const { copy } = JSON.parse(await Deno.readTextFile(here.at(".filestore/conflicts.jsonl")));
+    assertEquals([contents[name], contents[copy], (await own.read(copy)).content], [
+      "theirs",
+      "mine",
+      "mine",
+    ]);
+  }));
+
+test("a file that cannot be moved, replaced or removed is said, and the others are synced", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    for (const path of ["deleted", "merged"]) await own.write(path, "1\n2\n3\n");
+    await here.sync();
+    await own.remove("deleted");
+    await own.write("merged", "0\n2\n3\n");
+    await here.write("merged", "1\n2\n4\n");
+    for (const path of ["both", "theirs"]) await own.write(path, "theirs");
+    for (const path of ["both", "mine"]) await here.write(path, "mine");
+    const { keepBeside, place, remove } = LocalFolder.prototype;
+    LocalFolder.prototype.remove = () => {
+      throw new Error("EBUSY");
+    };
+    LocalFolder.prototype.place = function (download, path, like) {
+      if (path === "merged") throw new Error("EBUSY");
+      place.call(this, download, path, like);
+    };
+    // A folder in the way of the copy, which appears after the name was chosen.
+    LocalFolder.prototype.keepBeside = function (path, copy, line) {
+      Deno.mkdirSync(this.at(copy));
+      keepBeside.call(this, path, copy, line);
+    };
+    try {
+      for (const others of [["download theirs", "upload mine"], []]) {
+        assertEquals(await here.sync(), [["skip deleted", "skip both", "skip merged", ...others], 0]);
+      }
+    } finally {
+      Object.assign(LocalFolder.prototype, { keepBeside, place, remove });
+    }
+    const { both, deleted, merged } = await here.files();
+    assertEquals([both, deleted, merged], ["mine", "1\n2\n3\n", "1\n2\n4\n"]);
+    const conflicts = await Deno.readTextFile(here.at(".filestore/conflicts.jsonl"));
+    assertEquals(conflicts, "", "it names a copy that is none");
+    const [done, left] = await here.sync();
+    assertEquals([done, left], [[
+      "deleteLocal deleted",
+      "conflict both",
+      "download both",
+      "merge merged",
+      `upload ${JSON.parse(await Deno.readTextFile(here.at(".filestore/conflicts.jsonl"))).copy}`,
+      "upload merged",
+    ], 1]);
+  }));
+
+test("a large file that disappears before it is sent does not end the run", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    await here.write("large", "x".repeat(2_000_000));
+    await here.write("small", "x");
+    const [done] = await afterScan(() => Deno.removeSync(here.at("large")), () => here.sync());
+    assertEquals(done, ["upload small"]);
+    assertEquals(await own.paths(), ["small"]);
+  }));
+
+test("bytes that end too early are asked for again", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    const contents = { large: "x".repeat(2_000_000), small: "1\n2\n" };
+    for (const [path, content] of Object.entries(contents)) await own.write(path, content);
+    const cut = new Set<string>();
+    const { fetch } = globalThis;
+    globalThis.fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      const [path = ""] = /(?<=\/files\/)\w+/.exec(String(input)) ?? [];
+      if (!(path in contents) || cut.has(path) || !String(input).startsWith(service.baseUrl)) return answer;
+      cut.add(path);
+      return new Response((await answer.arrayBuffer()).slice(0, 3), answer);
+    };
+    try {
+      assertEquals(await here.sync(), [["download large", "download small"], 0]);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    assertEquals([await here.files(), cut.size], [contents, 2]);
+  }));
+
+test("a new version keeps the type that the file was given, and that of an empty file follows from its content", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    await own.write("plan", "# 1", { contentType: "text/markdown" });
+    await own.write("large", "x".repeat(2_000_000), { contentType: "text/csv" });
+    await own.write("empty", "");
+    await here.sync();
+    await here.write("plan", "# 2");
+    await here.write("large", "y".repeat(2_000_000));
+    await Deno.writeFile(here.at("empty"), new Uint8Array([0xff]));
+    assertEquals((await here.sync())[0].toSorted(), ["upload empty", "upload large", "upload plan"]);
+    const types = await Promise.all(["plan", "large", "empty"].map(async (path) => {
+      const { mimeType, version } = await own.record(path);
+      return [mimeType, version];
+    }));
+    assertEquals(types, [["text/markdown", 2], ["text/csv", 2], ["application/octet-stream", 2]]);
   }));
 
 test("a file that is larger than the project allows is said, and the others are sent", (own) =>
@@ -312,6 +573,25 @@ test("--dry-run changes nothing", (own) =>
     await here.write("b", "1");
     assertEquals(await here.sync({ dryRun: true }), [["download a", "upload b"], 0]);
     assertEquals([await here.files(), await own.paths({ recursive: true })], [{ b: "1" }, ["a"]]);
+    const refused = new Synced({ ...own, key: "oa_x" } as ProjectFiles, root, "wrong");
+    await assertRejects(() => refused.sync(), FilestoreError);
+    assertEquals(await new Synced(own, root, "d").sync(), [["upload b"], 0], "the folder belonged to none");
+  }));
+
+test("--dry-run says what is merged, what conflicts, and what --push would leave", (own) =>
+  withScratchDirectory(async (root) => {
+    const here = new Synced(own, root);
+    for (const path of ["merged", "other", "theirs"]) await own.write(path, "1\n2\n3\n");
+    await here.sync();
+    for (const path of ["merged", "other", "theirs"]) await own.write(path, "0\n2\n3\n");
+    await here.write("merged", "1\n2\n4\n");
+    await here.write("other", "9\n2\n3\n");
+    const before = await here.files();
+    const both = ["merge merged", "conflict other", "download theirs"];
+    assertEquals(await here.sync({ dryRun: true }), [both, 0]);
+    const push = ["conflict merged", "conflict other", "conflict theirs"];
+    assertEquals(await here.sync({ dryRun: true, mode: "push" }), [push, 0]);
+    assertEquals(await here.files(), before);
   }));
 
 test("a purge in the service removes the file on the disk, unless it was changed there", (own) =>
@@ -334,8 +614,14 @@ test("one run at a time; another folder of the service is refused; a lock of a d
     assertThrows(() => new Sync(here.store, root, "", options), Failure, "is running");
     first.end();
     assertThrows(() => new Sync(here.store, root, "other", options), Failure, "This folder is in sync with");
-    await Deno.writeTextFile(here.at(".filestore/lock"), "999999999");
-    assertEquals(await here.sync(), [[], 0]);
+    // A process that has ended, also one that had the id that this one has now, as the first of a container.
+    for (const owner of ["999999999", `${Deno.pid}`, `${Deno.pid} ${crypto.randomUUID()}`]) {
+      await Deno.writeTextFile(here.at(".filestore/lock"), owner);
+      assertEquals(await here.sync(), [[], 0]);
+    }
+    // One that has created it and not written it yet.
+    await Deno.writeTextFile(here.at(".filestore/lock"), "");
+    assertThrows(() => new Sync(here.store, root, "", options), Failure, "is running");
   }));
 
 test("--watch brings what changes on either side", (own) =>

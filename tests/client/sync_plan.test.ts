@@ -64,6 +64,20 @@ for (
   });
 }
 
+Deno.test("copyName() cuts a name so that it has at most 255 bytes, and a path so that it has at most 1,024", () => {
+  const folders = `${"d".repeat(200)}/`.repeat(4);
+  for (
+    const [path, copy] of [
+      [`d/${"é".repeat(126)}.md`, `d/${"é".repeat(112)} (conflict 2026-11-24 host).md`],
+      [`.${"n".repeat(254)}`, `.${"n".repeat(227)} (conflict 2026-11-24 host)`],
+      [`a.${"n".repeat(253)}`, `a.${"n".repeat(226)} (conflict 2026-11-24 host)`],
+      [`${folders}${"n".repeat(220)}`, `${folders}${"n".repeat(193)} (conflict 2026-11-24 host)`],
+    ] as const
+  ) {
+    assertEquals(copyName(path, "2026-11-24", "host", () => false), copy);
+  }
+});
+
 Deno.test("isSuspicious() is more than half of 20 or more files", () => {
   for (
     const [deletions, known, expected] of [[19, 19, false], [10, 20, false], [11, 20, true], [

@@ -1,14 +1,15 @@
 /**
- * Sync never loses: two folders, a writer over the API, and runs that are ended at any moment. Afterwards both folders and the
- * service are equal, every content that a whole pass has seen is in a version (of a text that is merged, every line), no
- * version repeats the one before, and a further pass does nothing. TEST_SEED repeats a sequence that a failure names;
- * SYNC_RUNS sets their number.
+ * Sync never loses: two folders, a writer over the API, runs that are ended at any moment or only fetch, and files that a
+ * link hides for a while. Afterwards both folders and the service are equal, every content that a whole pass has seen is in
+ * a version (of a text that is merged, every line), no version repeats the one before, and a further pass does nothing.
+ * TEST_SEED repeats a sequence that a failure names; SYNC_RUNS sets their number.
  */
 import { assert, assertEquals } from "@std/assert";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import { Filestore, FilestoreError } from "../../supabase/client/mod.ts";
 import { digestOf } from "../../supabase/client/sync/local_folder.ts";
+import type { Mode } from "../../supabase/client/sync/plan.ts";
 import { Sync } from "../../supabase/client/sync/sync.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { inParallel } from "../support/in_parallel.ts";
@@ -55,11 +56,13 @@ class Machine {
   readonly seen = new Set<string>();
   merges = 0;
   #written = 0;
+  readonly #linked = new Map<string, Uint8Array>();
 
   constructor(readonly root: string, private readonly key: string, private readonly random: Random) {}
 
   async edit(name: string): Promise<void> {
     const path = join(this.root, name);
+    if (this.#linked.has(name)) return;
     const isDeletion = this.random.below(name === TEXT ? 16 : 4) === 0;
     // The paths of the two folders do not clash, so that a refusal is a fault.
     if (isDeletion) return await Deno.remove(path).catch(() => {});
@@ -69,8 +72,30 @@ class Machine {
     await Deno.writeTextFile(path, changed(name, before, line, this.random));
   }
 
+  /** Puts a link in the place of a file, which a sync leaves out; or the file back, as it was. */
+  async link(name: string): Promise<void> {
+    const path = join(this.root, name);
+    const kept = this.#linked.get(name);
+    if (kept === undefined) {
+      const content = await Deno.readFile(path).catch(() => null);
+      if (content === null) return;
+      this.#linked.set(name, content);
+      await Deno.remove(path);
+      await Deno.symlink("/dev/null", path);
+    } else {
+      this.#linked.delete(name);
+      await Deno.remove(path).catch(() => {});
+      await Deno.mkdir(join(path, ".."), { recursive: true });
+      await Deno.writeFile(path, kept);
+    }
+  }
+
+  async unlink(): Promise<void> {
+    for (const name of [...this.#linked.keys()]) await this.link(name);
+  }
+
   /** Returns what the pass did. A run that is killed loses what it had not written to the disk. */
-  async sync(killedAfter = Infinity): Promise<string[]> {
+  async sync(killedAfter = Infinity, mode: Mode = "both"): Promise<string[]> {
     const before = await contentsOf(this.root);
     const done: string[] = [];
     let steps = 0;
@@ -84,7 +109,7 @@ class Machine {
     const connection = { url: service.baseUrl, key: this.key, signal: end.signal };
     const store = new Filestore(connection);
     const sync = new Sync(store, this.root, "", {
-      mode: "both",
+      mode,
       force: true,
       dryRun: false,
       report: ({ action, path }) => {
@@ -96,7 +121,7 @@ class Machine {
     });
     try {
       await onAnswer.run(step, () => sync.once());
-      for (const content of before) this.seen.add(content);
+      if (mode === "both") { for (const content of before) this.seen.add(content); }
     } catch (error) {
       if (!(error instanceof Killed) && !(error instanceof FilestoreError && error.code === "ABORTED")) {
         throw error;
@@ -111,9 +136,9 @@ class Machine {
 /** The digests of the files of a folder by path. */
 async function filesOf(root: string, folder = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for await (const { name, isDirectory } of Deno.readDir(join(root, folder))) {
+  for await (const { name, isDirectory, isSymlink } of Deno.readDir(join(root, folder))) {
     const path = folder === "" ? name : `${folder}/${name}`;
-    if (path === ".filestore") continue;
+    if (path === ".filestore" || isSymlink) continue;
     if (isDirectory) Object.assign(found, await filesOf(root, path));
     else found[path] = await digestOf(join(root, path));
   }
@@ -176,7 +201,7 @@ async function sequence(own: ProjectFiles, scratch: string, seed: number): Promi
   for (let step = 0; step < STEPS; step++) {
     const machine = random.pick(machines);
     const kind = random.pick(
-      ["both", "edit", "edit", "write", "delete", "pass", "killed", "killed"] as const,
+      ["both", "edit", "edit", "write", "delete", "pass", "killed", "killed", "pull", "link"] as const,
     );
     const path = kind === "both" ? TEXT : random.pick(PATHS);
     if (kind === "both" || kind === "edit") await machine.edit(path);
@@ -187,7 +212,10 @@ async function sequence(own: ProjectFiles, scratch: string, seed: number): Promi
     if (kind === "delete" && random.below(2) === 0) await store.delete(path).catch(() => {});
     if (kind === "pass") await machine.sync();
     if (kind === "killed") await machine.sync(random.below(8));
+    if (kind === "pull") await machine.sync(Infinity, "pull");
+    if (kind === "link") await machine.link(path);
   }
+  for (const machine of machines) await machine.unlink();
   for (const machine of [...machines, ...machines.slice(0, 1)]) await machine.sync();
   for (const machine of machines) assertEquals(await machine.sync(), [], "a further pass does nothing");
   const { all, latest } = await historyOf(own);

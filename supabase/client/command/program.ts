@@ -2,7 +2,7 @@
 import { Command as Program, CommanderError, InvalidArgumentError } from "commander";
 import { VERSION } from "../../functions/api/version.ts";
 import { Failure } from "../failure.ts";
-import { FilestoreError } from "../library/errors.ts";
+import { FilestoreError, messageOf } from "../library/errors.ts";
 import { Filestore } from "../library/filestore.ts";
 import { type Command, ConflictError, Context, type OptionLine, UsageError } from "./command.ts";
 import { type Credentials, credentials, type Fallback, profilePath } from "./connection.ts";
@@ -155,7 +155,7 @@ function statusOf(error: unknown, name: string): number {
     if (error instanceof ConflictError) return CONFLICT;
     return error instanceof UsageError ? USAGE : REFUSED;
   }
-  printNotice(`Error: ${shown(String(error))}`);
+  printNotice(`Error: ${shown(messageOf(error))}`);
   return REFUSED;
 }
 

@@ -48,9 +48,10 @@ export const SYNC: Command = {
       const left = await sync.once();
       await ready();
       if (left > 0) {
-        throw new ConflictError(
-          `${counted(left, "conflict")} left; see ${folder}/.filestore/conflicts.jsonl.`,
-        );
+        const where = mode === "push"
+          ? "the lines above name them"
+          : `see ${folder}/.filestore/conflicts.jsonl`;
+        throw new ConflictError(`${counted(left, "conflict")} left; ${where}.`);
       }
     } finally {
       sync.end();

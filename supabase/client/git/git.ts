@@ -46,8 +46,18 @@ export function finished(
     child.on("error", (error) => reject(new Failure(`git cannot be started (${messageOf(error)}).`)));
     child.on("close", (code) => {
       if (code === 0) return resolve();
-      const [line = "nothing"] = said.trim().split("\n").filter((text) => /^(fatal|error)/.test(text));
-      reject(new Failure(`git ${what} failed: ${line}`));
+      reject(new Failure(`git ${what} failed: ${reasonOf(said)}`));
     });
   });
+}
+
+/** The first failure that git names, with the paths that it lists below. */
+function reasonOf(said: string): string {
+  const lines = said.trim().split("\n");
+  const first = lines.findIndex((line) => /^(fatal|error)/.test(line));
+  if (first === -1) return "nothing";
+  const rest = lines.slice(first + 1);
+  const end = rest.findIndex((line) => !line.startsWith("\t"));
+  const paths = rest.slice(0, end === -1 ? rest.length : end).map((line) => line.trim());
+  return [lines[first], paths.join(", ")].join(" ").trim();
 }

@@ -1,6 +1,5 @@
 /** The history of a folder as commits of git: one for each commit of the service, in the order of the change feed. */
-import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { fileAddress } from "../library/api.ts";
 import { FilestoreError } from "../library/errors.ts";
 import type { Filestore } from "../library/filestore.ts";
@@ -8,6 +7,7 @@ import type { Change } from "../library/records.ts";
 import { GIT_MEMORY_BYTES, TRANSFERS_AT_ONCE } from "../limits.ts";
 import { inOrder } from "../transfer/in_order.ts";
 import { Progress } from "../transfer/progress.ts";
+import { save, whole } from "../transfer/saved_answer.ts";
 import { authors, messageOf } from "./commit_text.ts";
 import { type Bytes, FastImport } from "./fast_import.ts";
 import { Repository } from "./repository.ts";
@@ -62,7 +62,7 @@ async function write(
   const output = new FastImport(repository.git, tip);
   const writer = new CommitWriter(output, tree, directory, await authors(store));
   const progress = new Progress("versions", 0);
-  const fetch = (change: Change) => fetchVersion(store, change, repository.git.directory);
+  const fetch = (change: Change) => fetchVersion(store, change, () => repository.download());
   try {
     for await (const fetched of inOrder(changes, TRANSFERS_AT_ONCE, fetch)) {
       if (tip !== null && fetched.change.operation === "purge") return null;
@@ -121,7 +121,7 @@ class CommitWriter {
   }
 }
 
-async function fetchVersion(store: Filestore, change: Change, directory: string): Promise<Fetched> {
+async function fetchVersion(store: Filestore, change: Change, download: () => string): Promise<Fetched> {
   const { path, version, size } = change;
   if (path === undefined || change.deleted === true) return { change, bytes: null };
   if (size === 0) return { change, bytes: new Uint8Array(0) };
@@ -129,7 +129,7 @@ async function fetchVersion(store: Filestore, change: Change, directory: string)
   try {
     return {
       change,
-      bytes: await store.api.send(fileAddress(path), call, (answer) => save(answer, size, directory)),
+      bytes: await store.api.send(fileAddress(path), call, (answer) => taken(answer, size, download)),
     };
   } catch (error) {
     if (error instanceof FilestoreError && GONE.includes(error.code)) return { change, bytes: null };
@@ -138,23 +138,9 @@ async function fetchVersion(store: Filestore, change: Change, directory: string)
 }
 
 /** Takes the bytes of an answer. Throws if their number is not the version's size. */
-async function save(answer: Response, size: number, directory: string): Promise<Bytes> {
-  if (size <= GIT_MEMORY_BYTES) {
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    if (bytes.length !== size) throw new Error(`${bytes.length} of ${size} bytes arrived`);
-    return bytes;
-  }
-  const file = join(directory, `filestore-${crypto.randomUUID()}`);
-  const output = await open(file, "w", 0o600);
-  let length = 0;
-  try {
-    for await (const chunk of answer.body ?? []) {
-      length += chunk.length;
-      await output.writeFile(chunk);
-    }
-  } finally {
-    await output.close();
-  }
-  if (length !== size) throw new Error(`${length} of ${size} bytes arrived`);
+async function taken(answer: Response, size: number, download: () => string): Promise<Bytes> {
+  if (size <= GIT_MEMORY_BYTES) return whole(new Uint8Array(await answer.arrayBuffer()), size);
+  const file = download();
+  await save(answer, file, size, 0o600);
   return { file, size };
 }

@@ -1,5 +1,5 @@
 /** A repository that holds the history of a folder, what is remembered of it, and its work tree. */
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../failure.ts";
 import { isObject, parsed } from "../library/answer.ts";
@@ -24,6 +24,8 @@ interface State {
 }
 
 const STATE = "filestore.json";
+/** What the names of downloads begin with. */
+const DOWNLOAD = "filestore-";
 
 export class Repository {
   private constructor(readonly git: Git, private state: State) {}
@@ -45,17 +47,18 @@ export class Repository {
       );
     }
     const repository = new Repository(git, state);
+    if (state.tip === null) await Repository.#initialize(git);
     await repository.#checkMain();
+    for (const name of await readdir(git.directory)) {
+      // Of a run that was killed.
+      if (name.startsWith(DOWNLOAD)) await rm(join(git.directory, name), { force: true });
+    }
     return repository;
   }
 
+  /** What is remembered comes first: by it the next run knows the folder, should this one be killed. */
   static async #create(git: Git, directory: string): Promise<Repository> {
-    await mkdir(git.folder, { recursive: true });
-    await git.run("init", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main");
-    // Contents stay as they are, and no log keeps what a purge removes.
-    for (const [name, value] of [["core.autocrlf", "false"], ["core.logAllRefUpdates", "false"]] as const) {
-      await git.run("config", name, value);
-    }
+    await mkdir(git.directory, { recursive: true });
     const repository = new Repository(git, {
       directory,
       tip: null,
@@ -65,7 +68,16 @@ export class Repository {
       isCheckingOut: false,
     });
     await repository.#write({});
+    await Repository.#initialize(git);
     return repository;
+  }
+
+  static async #initialize(git: Git): Promise<void> {
+    await git.run("init", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main");
+    // Contents stay as they are, and no log keeps what a purge removes.
+    for (const [name, value] of [["core.autocrlf", "false"], ["core.logAllRefUpdates", "false"]] as const) {
+      await git.run("config", name, value);
+    }
   }
 
   get cursor(): string | null {
@@ -74,6 +86,11 @@ export class Repository {
 
   get tip(): string | null {
     return this.state.tip;
+  }
+
+  /** A new path for a download. */
+  download(): string {
+    return join(this.git.directory, `${DOWNLOAD}${crypto.randomUUID()}`);
   }
 
   /** The tree of the last commit; null if what is remembered is not what the repository has. */
@@ -109,7 +126,8 @@ export class Repository {
     const force = this.state.isCheckingOut ? ["--force"] : [];
     await this.#write({ isCheckingOut: true });
     try {
-      await this.git.run("checkout", "--quiet", ...force, "-B", "main", tip);
+      // Without the option git would overwrite files that are ignored.
+      await this.git.run("checkout", "--quiet", "--no-overwrite-ignore", ...force, "-B", "main", tip);
     } catch (error) {
       await this.#write({ isCheckingOut: false });
       throw error;

@@ -3,6 +3,8 @@
  * refuses some names, and a file that has the name of a folder gets a `~`, since a tree holds only one of the two.
  */
 
+import { isTakenFor } from "../transfer/disk_names.ts";
+
 /** A path and its blob; null: there is no such file any more. */
 export type Changed = ReadonlyMap<string, string | null>;
 
@@ -19,11 +21,7 @@ interface Entry {
 
 /** Whether git refuses a path in a work tree: `.git`, and what some system takes for it. */
 export function isRefused(path: string): boolean {
-  return path.split("/").some((segment) =>
-    /^(\.git|git~1)[. ]*(:.*)?$/i.test(
-      segment.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ""),
-    )
-  );
+  return path.split("/").some((segment) => isTakenFor(segment, ".git", "git~1"));
 }
 
 export class Tree {

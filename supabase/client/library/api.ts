@@ -2,6 +2,7 @@
  * The service's API over `fetch`: waits as told, and repeats requests whose answers were lost. It uses nothing of Node,
  * so it works in browsers, too.
  */
+import { Failure } from "../failure.ts";
 import {
   IDLE_TIMEOUT_MILLISECONDS,
   PAUSE_FIRST_MILLISECONDS,
@@ -50,8 +51,8 @@ export class Api {
 
   /**
    * Sends the request until it has an answer, and returns the result of `read`. If `read` throws anything but a
-   * `FilestoreError`, the answer did not arrive completely, and the request is sent again: a write under the same
-   * idempotency key.
+   * `FilestoreError` or a `Failure`, the answer did not arrive completely, and the request is sent again: a write under
+   * the same idempotency key.
    */
   async send<T>(path: string, call: Call, read: (response: Response) => Promise<T>): Promise<T> {
     const request = requestOf(this.baseUrl, this.connection, path, call);
@@ -97,7 +98,7 @@ export class Api {
       if (refusal.code !== call.repeatsAfter) throw refusal;
       return { code: refusal.code, error: refusal };
     } catch (error) {
-      if (error instanceof FilestoreError) throw error;
+      if (error instanceof FilestoreError || error instanceof Failure) throw error;
       if (signal?.aborted) throw aborted();
       return this.#lost(error);
     } finally {

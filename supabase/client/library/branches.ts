@@ -9,7 +9,10 @@ import { write } from "./write.ts";
 export class Branches {
   constructor(private readonly api: Api) {}
 
-  /** Copies a folder to `.branches/{name}`. No bytes are copied. */
+  /**
+   * Copies a folder to `.branches/{name}`. No bytes are copied. After a lost answer the request is sent again, and
+   * BRANCH_ALREADY_EXISTS may then mean the branch that this call has created: read it.
+   */
   async create(name: string, options: NewBranchOptions = {}): Promise<Branch> {
     return await this.api.data<Branch>("/branches", { method: "POST", json: { ...options, name } });
   }
@@ -41,7 +44,7 @@ export class Branches {
     return await this.api.data<Branch>(namedAddress("/branches", name), { method: "PATCH", json });
   }
 
-  /** Ends a branch without a merge. */
+  /** Ends a branch without a merge. After a lost answer BRANCH_CLOSED may mean that this call has closed it. */
   async close(name: string, { note }: Pick<BranchOptions, "note"> = {}): Promise<Branch> {
     return await this.change(name, { state: "closed", note });
   }

@@ -1,6 +1,8 @@
 /** The folder on the disk: what is in it, and changes of it that overwrite nothing unseen. */
 import { createHash } from "node:crypto";
 import {
+  appendFileSync,
+  chmodSync,
   createReadStream,
   lstatSync,
   mkdirSync,
@@ -11,6 +13,7 @@ import {
   rmdirSync,
   rmSync,
   type Stats,
+  truncateSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { checkPath } from "../../functions/api/http/path.ts";
@@ -45,16 +48,21 @@ interface Found {
 export class LocalFolder {
   /** For downloads; on the same disk, so that they can be renamed. */
   readonly #temporary: string;
+  /** The root without links, as the disk spells it. */
+  readonly #real: string;
 
   constructor(readonly root: string) {
+    this.#real = realpathSync.native(root);
     this.#temporary = join(root, INSIDE, "tmp");
     rmSync(this.#temporary, { recursive: true, force: true });
-    mkdirSync(this.#temporary, { recursive: true });
+    // What is to replace a private file is as private until it has that file's mode.
+    mkdirSync(this.#temporary, { recursive: true, mode: 0o700 });
   }
 
   /** Files whose size and time are those of `known` are not read again. */
   async scan(known: ReadonlyMap<string, Known>): Promise<Scan> {
-    const rules = new Rules();
+    const ignoreCase = statsOf(this.at(INSIDE.toUpperCase())) !== null;
+    const rules = new Rules(ignoreCase);
     const files = new Map<string, Local>();
     const leftOut = new Map<string, string>();
     const found: Found[] = [];
@@ -110,6 +118,10 @@ export class LocalFolder {
     return { size: stats.size, mtime: stats.mtimeMs, isRacy: isRacy(stats.mtimeMs) };
   }
 
+  isFolder(path: string): boolean {
+    return statsOf(this.at(path))?.isDirectory() ?? false;
+  }
+
   /** Whether the file is as it was when it was scanned; `null`: it was not there. */
   isStill(path: string, scanned: Local | null): boolean {
     const now = this.stats(path);
@@ -117,8 +129,12 @@ export class LocalFolder {
     return now.size === scanned.size && now.mtime === scanned.mtime;
   }
 
-  /** Puts a download in its place. Throws where the disk cannot hold the name. */
-  place(download: string, path: string): void {
+  /** Puts a download in its place, with the mode of the file `like`. Throws where the disk cannot hold the name. */
+  place(download: string, path: string, like = path): void {
+    const mode = statsOf(this.at(like))?.mode;
+    // Some disks have one mode for all files, and refuse to set it.
+    if (mode !== undefined && mode !== statsOf(download)?.mode) chmodSync(download, mode & 0o777);
+    this.#checkFolders(path);
     mkdirSync(dirname(this.at(path)), { recursive: true });
     renameSync(download, this.at(path));
     if (this.#isNamed(path)) return;
@@ -143,16 +159,35 @@ export class LocalFolder {
     return this.stats(path) !== null && !this.#isNamed(path);
   }
 
-  /** Whether the disk has a file at the path under this name. Nothing is read but its own entry, among however many. */
-  #isNamed(path: string): boolean {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    // Windows takes what follows a colon for a part of the file before it, which no folder lists.
-    if (name.includes(":")) return readdirSync(dirname(this.at(path))).includes(name);
-    return basename(realpathSync.native(this.at(path))) === name;
+  /** Throws where a folder of the path has another name on the disk, or is a link, which may lead elsewhere. */
+  #checkFolders(path: string): void {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end);
+      if (statsOf(this.at(folder)) === null) continue;
+      if (this.#isNamed(folder)) return;
+      throw new Error(`${folder} is another folder on the disk`);
+    }
   }
 
-  move(path: string, to: string): void {
-    renameSync(this.at(path), this.at(to));
+  /** Whether the disk has the path under this name. Nothing is read but its own entries, among however many. */
+  #isNamed(path: string): boolean {
+    const name = basename(path);
+    // Windows takes what follows a colon for a part of the file before it, which no folder lists.
+    if (name.includes(":")) return readdirSync(dirname(this.at(path))).includes(name);
+    return realpathSync.native(this.at(path)) === join(this.#real, path);
+  }
+
+  /** Renames a file to a copy of a conflict, which a line of `conflicts.jsonl` names before it exists. */
+  keepBeside(path: string, copy: string, line: string): void {
+    const conflicts = join(this.root, INSIDE, "conflicts.jsonl");
+    const before = statsOf(conflicts)?.size ?? 0;
+    appendFileSync(conflicts, line);
+    try {
+      renameSync(this.at(path), this.at(copy));
+    } catch (error) {
+      truncateSync(conflicts, before);
+      throw error;
+    }
   }
 }
 

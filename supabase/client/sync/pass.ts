@@ -1,19 +1,17 @@
 /** One pass of a sync: compares both sides with what they last had in common, and makes them equal. */
-import { appendFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { mergeLines } from "../../functions/api/files/merge_lines.ts";
 import { Work } from "../../functions/api/runtime/work.ts";
 import { Failure } from "../failure.ts";
 import { FilestoreError, messageOf } from "../library/errors.ts";
 import { SYNC_MERGE_BYTES, TRANSFERS_AT_ONCE } from "../limits.ts";
 import { inOrder } from "../transfer/in_order.ts";
-import { type Download, download } from "./downloads.ts";
+import { type Download, download, type Wanted } from "./downloads.ts";
 import type { Local, LocalFolder, Scan } from "./local_folder.ts";
 import { copyName, isSuspicious, type Mode, type Remote, type Step, stepOf } from "./plan.ts";
 import type { RemoteFiles, RemoteFolder } from "./remote.ts";
-import { hasRules, INSIDE } from "./rules.ts";
+import { hasRules } from "./rules.ts";
 import type { Known, State } from "./state.ts";
 import { type Sent, textOf, type Upload, Uploads } from "./uploads.ts";
 
@@ -54,14 +52,17 @@ export interface Outcome {
   /** Conflicts that are left, and changes that this mode does not send. */
   readonly left: number;
   /** Files that somebody has changed meanwhile. */
-  readonly again: number;
+  readonly again: readonly string[];
   readonly cursor: string;
 }
 
+/** Why `--push` leaves a file alone. */
+const HELD = "changed in the service";
+
 export class Pass {
   #left = 0;
-  #again = 0;
-  /** Files of the service that could not be brought to the disk. */
+  readonly #again: string[] = [];
+  /** Files whose change in the service was left out. The feed does not name it again, so the next pass lists all files. */
   #notHeld = 0;
   readonly #uploads: Uploads;
 
@@ -78,18 +79,20 @@ export class Pass {
     let scan = await this.folder.scan(this.state.known);
     let files = await this.#remoteFiles(scan);
     // Rules come first, since they decide about the rest.
-    const rules = this.#places(scan, files).filter(({ path, step }) => step === "download" && hasRules(path));
+    const rules = this.#places(scan, files).places
+      .filter(({ path, step }) => step === "download" && hasRules(path));
     if (rules.length > 0 && !this.options.dryRun) {
-      for (const place of rules) await this.#bring(place, await this.#download(place));
+      for (const place of rules) await this.#bring(place, await this.#download(place.path, place.remote));
       scan = await this.folder.scan(this.state.known);
       files = await this.#remoteFiles(scan);
     }
-    const places = this.#places(scan, files);
+    const { places, leftOut } = this.#places(scan, files);
+    this.#notHeld += leftOut;
     this.#guard(places);
     for (const [path, reason] of scan.leftOut) await this.#say({ action: "skip", path, reason });
     if (this.options.dryRun) await this.#preview(places);
     else await this.#apply(places, scan, files);
-    const isWhole = this.#again === 0 && this.options.mode !== "push";
+    const isWhole = this.#again.length === 0 && this.options.mode !== "push";
     if (!this.options.dryRun && isWhole) {
       this.state.finish(this.#notHeld > 0 ? null : files.cursor, scan.rules.digest);
     }
@@ -102,16 +105,21 @@ export class Pass {
     return await this.remote.since(cursor, known);
   }
 
-  #places(scan: Scan, { files }: RemoteFiles): Place[] {
-    const isLeftOut = (path: string) => scan.rules.isIgnored(path) || isWithin(path, scan.leftOut);
+  /** What is to be done, and how many paths with something to do the disk keeps out of it. */
+  #places(
+    scan: Scan,
+    { files }: RemoteFiles,
+  ): { readonly places: readonly Place[]; readonly leftOut: number } {
     const paths = new Set([...scan.files.keys(), ...files.keys(), ...this.state.known.keys()]);
-    return [...paths].sort().flatMap((path) => {
+    const all = [...paths].sort().flatMap((path) => {
       const local = scan.files.get(path) ?? null;
       const remote = files.get(path) ?? null;
       const known = this.state.known.get(path) ?? null;
       const step = stepOf(local?.sha256 ?? null, remote, known, this.options.mode);
-      return step === "none" || isLeftOut(path) ? [] : [{ path, step, local, remote, known }];
+      return step === "none" || scan.rules.isIgnored(path) ? [] : [{ path, step, local, remote, known }];
     });
+    const places = all.filter(({ path }) => !isWithin(path, scan.leftOut));
+    return { places, leftOut: all.length - places.length };
   }
 
   /** Throws `Failure` before anything is changed. */
@@ -125,25 +133,38 @@ export class Pass {
   }
 
   async #preview(places: readonly Place[]): Promise<void> {
-    for (const { path, step, local, remote } of places) {
+    for (const place of places) {
+      const { path, step, remote } = place;
       if (step === "upload") await this.#say({ action: "upload", path });
       else if (step === "download" && remote !== null) {
         await this.#say({ action: "download", path, version: remote.version });
       } else if (step === "deleteLocal" || step === "deleteRemote") await this.#say({ action: step, path });
-      else if (step === "compare" && local !== null && remote !== null) {
-        const { file, sha256 } = await download(this.remote, this.folder, path, remote);
-        await rm(file);
-        if (sha256 !== local.sha256) await this.#say({ action: "conflict", path, version: remote.version });
-      }
+      else if (step === "keepRemote") await this.#say({ action: "conflict", path, reason: HELD });
+      else if (step === "compare") await this.#previewBoth(place);
     }
+  }
+
+  /** Both sides have changed. */
+  async #previewBoth(place: Place): Promise<void> {
+    const { path, local, remote } = place;
+    const got = await this.#download(path, remote);
+    if (got === null || local === null || remote === null) return;
+    if (got.sha256 !== local.sha256) {
+      const isMerged = this.options.mode !== "push" && await this.#merged(place, got) !== null;
+      await this.#say({ action: isMerged ? "merge" : "conflict", path, version: remote.version });
+    }
+    await rm(got.file);
   }
 
   async #apply(places: readonly Place[], scan: Scan, files: RemoteFiles): Promise<void> {
     this.#remember(scan);
     const of = (...steps: readonly Step[]) => places.filter(({ step }) => steps.includes(step));
-    for (const { path } of of("forget")) this.state.set(path, null);
+    // What the service has deleted has no base any more, whether it is written again or only kept.
+    for (const { path, remote, known } of of("forget", "upload", "keepLocal")) {
+      if (remote === null && known !== null) this.state.set(path, null);
+    }
     for (const place of of("deleteLocal")) await this.#deleteLocal(place);
-    for (const { path } of of("keepRemote")) await this.#keep(path, "changed in the service");
+    for (const { path } of of("keepRemote")) await this.#keep(path, HELD);
     const copies: Upload[] = [];
     for (const place of of("compare")) {
       const isTaken = (path: string) =>
@@ -152,18 +173,14 @@ export class Pass {
       if (upload !== null) copies.push(upload);
     }
     const fetched = inOrder(of("download"), TRANSFERS_AT_ONCE, async (place) => {
-      return { place, got: await this.#download(place) };
+      return { place, got: await this.#download(place.path, place.remote) };
     });
     for await (const { place, got } of fetched) {
       await this.#bring(place, got);
       this.state.flush();
     }
     for (const { path, step, local, remote } of of("upload", "deleteRemote")) {
-      await this.#uploads.add({
-        path,
-        local: step === "upload" ? local : null,
-        ifVersion: remote?.version ?? 0,
-      });
+      await this.#uploads.add({ path, local: step === "upload" ? local : null, remote });
     }
     for (const copy of copies) await this.#uploads.add(copy);
     await this.#uploads.flush();
@@ -180,8 +197,12 @@ export class Pass {
   }
 
   async #deleteLocal({ path, local }: Place): Promise<void> {
-    if (!this.folder.isStill(path, local)) return void this.#again++;
-    this.folder.remove(path);
+    if (!this.folder.isStill(path, local)) return void this.#again.push(path);
+    try {
+      this.folder.remove(path);
+    } catch (error) {
+      return await this.#skip(path, messageOf(error));
+    }
     this.state.set(path, null);
     await this.#say({ action: "deleteLocal", path });
   }
@@ -201,31 +222,40 @@ export class Pass {
   }
 
   /** Null: the version was erased, or replaced by another one, and the next pass sees which. */
-  async #download({ path, remote }: Place): Promise<Download | null> {
-    if (remote === null) return null;
+  async #download(path: string, wanted: Wanted | null): Promise<Download | null> {
+    if (wanted === null) return null;
     try {
-      return await download(this.remote, this.folder, path, remote);
+      return await download(this.remote, this.folder, path, wanted);
     } catch (error) {
       const gone = ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED"];
       if (!(error instanceof FilestoreError) || !gone.includes(error.code)) throw error;
-      this.#again++;
+      this.#again.push(path);
       return null;
     }
   }
 
-  /** Puts a download in its place, unless the file on the disk has changed since it was scanned. */
-  async #put({ path, local, remote }: Place, { file, sha256 }: Download, action: ActionName): Promise<void> {
+  /**
+   * Puts a download in its place, with the mode of the file `like`, unless the file on the disk has changed since it was
+   * scanned.
+   */
+  async #put(
+    { path, local, remote }: Place,
+    { file, sha256 }: Download,
+    action: ActionName,
+    like = path,
+  ): Promise<void> {
     if (remote === null) return;
     if (!this.folder.isStill(path, local)) {
       await rm(file);
+      if (this.folder.isFolder(path)) return await this.#skip(path, "the disk has a folder of this name");
       // Another file may be there under a name that the disk takes for the same.
       if (local === null && this.folder.isOther(path)) {
         return await this.#skip(path, "the disk has a file of another case");
       }
-      return void this.#again++;
+      return void this.#again.push(path);
     }
     try {
-      this.folder.place(file, path);
+      this.folder.place(file, path, like);
     } catch (error) {
       await rm(file, { force: true });
       return await this.#skip(path, messageOf(error));
@@ -254,8 +284,8 @@ export class Pass {
 
   /** Both sides have changed. Returns what is to be sent. */
   async #compare(place: Place, isTaken: (path: string) => boolean): Promise<Upload | null> {
-    const { path, local, remote, known } = place;
-    const got = await this.#download(place);
+    const { path, local, remote } = place;
+    const got = await this.#download(path, remote);
     if (got === null || local === null || remote === null) return null;
     const { mode } = this.options;
     if (got.sha256 === local.sha256) {
@@ -267,36 +297,46 @@ export class Pass {
       await this.#keep(path, "changed on both sides");
       return null;
     }
-    if (known !== null && known.id === remote.id && await this.#merge(place, got, known)) return null;
+    if (await this.#merge(place, got)) return null;
     return await this.#conflict(place, got, isTaken);
   }
 
   /** Merges two texts by lines. The next pass, which follows at once, sends the result. */
-  async #merge(place: Place, got: Download, known: Known): Promise<boolean> {
-    const { path, local, remote } = place;
-    if (local === null || remote === null || Math.max(local.size, remote.size) > SYNC_MERGE_BYTES) {
-      return false;
-    }
-    const base = await this.#download({ ...place, remote: { ...remote, ...known } });
+  async #merge(place: Place, got: Download): Promise<boolean> {
+    const { path } = place;
+    const merged = await this.#merged(place, got);
+    if (merged === null) return false;
+    await writeFile(got.file, merged.text);
+    await this.#put(place, got, "merge");
+    const put = this.state.known.get(path);
+    // What the disk has refused was said.
+    if (put === undefined || put.version !== place.remote?.version) return true;
+    this.state.set(path, { ...put, mtime: 0 });
+    // What is on the disk now is not what the service has.
+    if (this.options.mode === "both" && !merged.isTheirs) this.#again.push(path);
+    return true;
+  }
+
+  /** The two texts in one, and whether it is the service's; null if they cannot be merged. */
+  async #merged(
+    { path, local, remote, known }: Place,
+    got: Download,
+  ): Promise<{ readonly text: string; readonly isTheirs: boolean } | null> {
+    if (local === null || remote === null || known === null || known.id !== remote.id) return null;
+    if (Math.max(local.size, remote.size) > SYNC_MERGE_BYTES) return null;
+    const base = await this.#download(path, { version: known.version, size: null });
     if (base === null) {
-      this.#again--;
-      return false;
+      this.#again.pop();
+      return null;
     }
     const texts = await Promise.all(
       [base.file, this.folder.at(path), got.file].map(async (file) => textOf(await readFile(file))),
     );
     await rm(base.file);
     const [old, ours, theirs] = texts;
-    if (old == null || ours == null || theirs == null) return false;
-    const merged = await mergeLines(old, ours, theirs, new Work());
-    if (merged === null) return false;
-    await writeFile(got.file, merged);
-    await this.#put(place, got, "merge");
-    const put = this.state.known.get(path);
-    if (put !== undefined) this.state.set(path, { ...put, mtime: 0 });
-    // What is on the disk now is not what the service has.
-    if (this.options.mode === "both" && merged !== theirs) this.#again++;
-    return true;
+    if (old == null || ours == null || theirs == null) return null;
+    const text = await mergeLines(old, ours, theirs, new Work());
+    return text === null ? null : { text, isTheirs: text === theirs };
   }
 
   /** The service's version stays at the path, and what was on the disk is kept beside it. */
@@ -304,7 +344,7 @@ export class Pass {
     const { path, local, remote, known } = place;
     if (!this.folder.isStill(path, local)) {
       await rm(got.file);
-      this.#again++;
+      this.#again.push(path);
       return null;
     }
     const now = new Date();
@@ -317,21 +357,26 @@ export class Pass {
       current: remote?.version,
       at: now.toISOString(),
     };
-    appendFileSync(join(this.folder.root, INSIDE, "conflicts.jsonl"), `${JSON.stringify(line)}\n`);
-    this.folder.move(path, copy);
+    try {
+      this.folder.keepBeside(path, copy, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      await rm(got.file);
+      await this.#skip(path, messageOf(error));
+      return null;
+    }
     await this.#say({
       action: "conflict",
       path,
       reason: copy,
       ...remote !== null && { version: remote.version },
     });
-    await this.#put({ ...place, local: null }, got, "download");
+    await this.#put({ ...place, local: null }, got, "download", copy);
     this.#left++;
-    return this.options.mode === "both" ? { path: copy, local, ifVersion: 0 } : null;
+    return this.options.mode === "both" ? { path: copy, local, remote: null } : null;
   }
 
   async #sent({ path, local }: Upload, sent: Sent): Promise<void> {
-    if (sent === "again") this.#again++;
+    if (sent === "again") this.#again.push(path);
     else if ("refused" in sent) await this.#say({ action: "skip", path, reason: sent.refused });
     else await this.#say({ action: local === null ? "deleteRemote" : "upload", path, version: sent.version });
   }

@@ -3,6 +3,9 @@
  * they were last equal. Pure, so that every case can be tested.
  */
 
+import { PATH_BYTES_MAX } from "../../functions/api/contract/limits.ts";
+import { bytesOf, cut } from "../transfer/disk_names.ts";
+
 /** A file of the service at its latest version. */
 export interface Remote {
   readonly id: string;
@@ -63,15 +66,26 @@ export function isSuspicious(deletions: number, known: number): boolean {
 
 const GUARDED_FILES_MIN = 20;
 
-/** The name of a copy: `name (conflict 2026-11-24 host).ext`, with a number after the host where one is taken. */
+/**
+ * The name of a copy: `name (conflict 2026-11-24 host).ext`, with a number after the host where one is taken. What would be
+ * too long for a disk or the service is cut.
+ */
 export function copyName(path: string, date: string, host: string, taken: (path: string) => boolean): string {
   const slash = path.lastIndexOf("/") + 1;
-  const name = path.slice(slash);
+  const [folder, name] = [path.slice(0, slash), path.slice(slash)];
   const dot = name.lastIndexOf(".");
-  const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
+  const isExtension = dot > 0 && name.length - dot <= EXTENSION_MAX;
+  const [stem, extension] = isExtension ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
   for (let number = 1;; number++) {
     const mark = `conflict ${date} ${host}${number === 1 ? "" : ` ${number}`}`;
-    const copy = `${path.slice(0, slash)}${stem} (${mark})${extension}`;
+    const end = ` (${mark})${extension}`;
+    const room = Math.min(NAME_BYTES_MAX, PATH_BYTES_MAX - bytesOf(folder)) - bytesOf(end);
+    const copy = folder + cut(stem, room) + end;
     if (!taken(copy)) return copy;
   }
 }
+
+/** Name of one file on almost all disks, in bytes of UTF-8. */
+const NAME_BYTES_MAX = 255;
+/** Characters of an extension with its dot; what is longer is a part of the name. */
+const EXTENSION_MAX = 32;

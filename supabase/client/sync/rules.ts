@@ -1,8 +1,12 @@
-/** Which paths a sync leaves out: `.gitignore` and `.filestoreignore` of any folder, `.git` and `.filestore`. */
+/**
+ * Which paths a sync leaves out: what `.gitignore` and `.filestoreignore` of any folder name, and on every system what some
+ * system takes for `.git` or `.filestore`.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ignore, { type Ignore } from "ignore";
+import { isTakenFor } from "../transfer/disk_names.ts";
 
 /** Where a sync keeps what it knows. */
 export const INSIDE = ".filestore";
@@ -17,6 +21,10 @@ export class Rules {
   readonly #folders = new Map<string, Ignore>();
   readonly #hash = createHash("sha256");
 
+  constructor(private readonly ignoreCase: boolean) {
+    this.#hash.update(String(ignoreCase));
+  }
+
   /** Reads the rules of a folder, before what is in it is examined. */
   read(root: string, folder: string): void {
     for (const file of FILES) {
@@ -26,7 +34,8 @@ export class Rules {
       } catch {
         continue;
       }
-      const rules = this.#folders.get(folder) ?? ignore({ allowRelativePaths: true });
+      const rules = this.#folders.get(folder) ??
+        ignore({ allowRelativePaths: true, ignoreCase: this.ignoreCase });
       this.#folders.set(folder, rules.add(text));
       this.#hash.update(JSON.stringify([folder, file, text]));
     }
@@ -41,7 +50,7 @@ export class Rules {
   isIgnored(path: string, isFolder = false): boolean {
     const segments = path.split("/");
     return segments.some((segment, index) => {
-      if (segment === ".git" || segment === INSIDE) return true;
+      if (isTakenFor(segment, ".git", "git~1", INSIDE, "filest~1")) return true;
       const isLast = index === segments.length - 1;
       return this.#isNamed(segments.slice(0, index + 1), isFolder || !isLast);
     });

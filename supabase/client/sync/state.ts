@@ -27,6 +27,8 @@ export class State {
   readonly #file: string;
   readonly #known = new Map<string, Known>();
   #head: Head;
+  /** Whether there is a file. The first line of it that is written binds the folder. */
+  #isWritten = false;
   #lines: string[] = [];
 
   /** Throws `Failure` if the folder is in sync with another one. */
@@ -35,10 +37,8 @@ export class State {
     this.#head = { url, directory, cursor: null, rules: "" };
     const lines = readLines(this.#file);
     const head = parsed(lines[0] ?? "");
-    if (!isObject(head)) {
-      this.write();
-      return;
-    }
+    if (!isObject(head)) return;
+    this.#isWritten = true;
     if (head["directory"] !== directory || head["url"] !== url) {
       throw new Failure(
         `This folder is in sync with ${String(head["directory"]) || "/"} of ${String(head["url"])}. ` +
@@ -72,6 +72,7 @@ export class State {
   /** Writes the lines that were added. */
   flush(): void {
     if (this.#lines.length === 0) return;
+    if (!this.#isWritten) return this.write();
     appendFileSync(this.#file, this.#lines.join(""));
     this.#lines = [];
   }
@@ -79,7 +80,7 @@ export class State {
   /** Writes the whole state, with the position up to which both sides were compared. */
   finish(cursor: string | null, rules: string): void {
     const isSame = this.#lines.length === 0 && cursor === this.#head.cursor && rules === this.#head.rules;
-    if (isSame) return;
+    if (isSame && this.#isWritten) return;
     this.#head = { ...this.#head, cursor, rules };
     this.write();
   }
@@ -89,6 +90,7 @@ export class State {
     for (const [path, known] of this.#known) lines.push(lineOf(path, known));
     writeFileSync(`${this.#file}.new`, lines.join(""));
     renameSync(`${this.#file}.new`, this.#file);
+    this.#isWritten = true;
     this.#lines = [];
   }
 

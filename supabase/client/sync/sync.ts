@@ -67,14 +67,25 @@ export class Sync {
 
   async #whole(): Promise<Outcome> {
     let left = 0;
-    for (let round = 0; round < SYNC_ROUNDS_MAX; round++) {
+    for (let round = 1;; round++) {
       const outcome = await new Pass(this.#folder, this.#remote, this.#state, this.options).run();
       left += outcome.left;
-      if (outcome.again === 0 || this.options.dryRun) return { ...outcome, left };
+      if (outcome.again.length === 0 || this.options.dryRun) return { ...outcome, left };
+      if (round === SYNC_ROUNDS_MAX) this.#giveUp(outcome.again);
     }
-    throw new Failure("Others keep changing the same files; run it again.");
+  }
+
+  #giveUp(paths: readonly string[]): never {
+    // The next run compares with the whole list, not with what the feed has brought.
+    this.#state.finish(null, this.#state.rules);
+    const more = paths.length > SHOWN_MAX ? ` and ${paths.length - SHOWN_MAX} more` : "";
+    const named = `${paths.slice(0, SHOWN_MAX).join(", ")}${more}`;
+    throw new Failure(`Others keep changing the same files (${named}); run it again.`);
   }
 }
+
+/** Paths that a message names. */
+const SHOWN_MAX = 3;
 
 /** Tells when something in the folder has changed. */
 class LocalChanges {
@@ -109,30 +120,32 @@ class LocalChanges {
   }
 }
 
+/** Tells the locks of this process from those of an earlier one that had the same id, as in a container. */
+const OWN = `${process.pid} ${crypto.randomUUID()}`;
+
 /** Throws `Failure` if a process that is running has the lock. */
 function lock(file: string): void {
   for (;;) {
     try {
-      writeFileSync(file, String(process.pid), { flag: "wx" });
+      writeFileSync(file, OWN, { flag: "wx" });
       return;
     } catch (error) {
       if (Reflect.get(Object(error), "code") !== "EEXIST") throw error;
     }
     const owner = ownerOf(file);
-    if (owner !== null && isRunning(owner)) {
-      throw new Failure(`Another sync of this folder is running (process ${owner}).`);
-    }
+    if (owner !== null) throw new Failure(`Another sync of this folder is running (${owner}).`);
     rmSync(file, { force: true });
   }
 }
 
-/** The process that has the lock; null if it has disappeared. */
-function ownerOf(file: string): number | null {
+/** The process that has the lock; null if it has ended. */
+function ownerOf(file: string): string | null {
   try {
     const text = readFileSync(file, "utf8");
-    // It was created and is not written yet.
-    if (text === "" && Date.now() - statSync(file).mtimeMs < 1000) return process.pid;
-    return Number(text) || null;
+    if (text === "") return Date.now() - statSync(file).mtimeMs < 1000 ? "it has just been started" : null;
+    const id = parseInt(text);
+    const isOwner = id === process.pid ? text === OWN : id > 0 && isRunning(id);
+    return isOwner ? `process ${id}` : null;
   } catch {
     return null;
   }

@@ -6,10 +6,14 @@ import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { BATCH_OPERATIONS_MAX, SYNC_BATCH_BYTES, SYNC_SMALL_BYTES } from "../limits.ts";
+import { fileAddress } from "../library/api.ts";
 import { FilestoreError } from "../library/errors.ts";
-import type { Operation } from "../library/options.ts";
+import type { Content, Operation } from "../library/options.ts";
+import type { FileRecord } from "../library/records.ts";
+import { write } from "../library/write.ts";
 import { fileStream } from "../transfer/file_stream.ts";
 import type { Local, LocalFolder } from "./local_folder.ts";
+import type { Remote } from "./plan.ts";
 import type { RemoteFolder } from "./remote.ts";
 import type { State } from "./state.ts";
 
@@ -17,8 +21,8 @@ import type { State } from "./state.ts";
 export interface Upload {
   readonly path: string;
   readonly local: Local | null;
-  /** The version that the service must have; 0: no file. */
-  readonly ifVersion: number;
+  /** What the service must have. */
+  readonly remote: Remote | null;
 }
 
 /** What became of an upload; `again`: the service has another version by now. */
@@ -90,8 +94,8 @@ export class Uploads {
 
   /** Null: the file has disappeared since it was scanned. */
   #prepare(upload: Upload): Prepared | null {
-    const { path, local, ifVersion } = upload;
-    const common = { path: this.remote.at(path), ifVersion };
+    const { path, local, remote } = upload;
+    const common = { path: this.remote.at(path), ifVersion: remote?.version ?? 0 };
     if (local === null) return { upload, operation: { op: "delete", ...common }, sha256: "" };
     let bytes: Buffer;
     try {
@@ -102,11 +106,15 @@ export class Uploads {
     const text = textOf(bytes);
     const content = text === null ? { content: bytes.toString("base64"), isBase64: true } : { content: text };
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    return { upload, operation: { op: "write", ...common, ...content }, sha256 };
+    return {
+      upload,
+      operation: { op: keepsType(remote) ? "overwrite" : "write", ...common, ...content },
+      sha256,
+    };
   }
 
   async #sendLarge(upload: Upload): Promise<void> {
-    const { path, ifVersion } = upload;
+    const { path } = upload;
     let hash = createHash("sha256");
     const opened = async () => {
       hash = createHash("sha256");
@@ -119,13 +127,25 @@ export class Uploads {
       return (await fileStream(this.folder.at(path))).pipeThrough(watched);
     };
     try {
-      const record = await this.remote.store.write(this.remote.at(path), opened, { ifVersion });
+      const record = await this.#stream(upload, opened);
       await this.#done([{ upload, sha256: hash.digest("hex"), result: record }]);
     } catch (error) {
-      const outcome = error instanceof FilestoreError ? outcomeOf(error) : null;
+      if (!(error instanceof FilestoreError)) throw error;
+      // The file may have disappeared since it was scanned.
+      const outcome = this.folder.stats(path) === null ? "again" : outcomeOf(error);
       if (outcome === null) throw error;
       await this.report(upload, outcome);
     }
+  }
+
+  async #stream({ path, remote }: Upload, body: Exclude<Content, string>): Promise<FileRecord> {
+    const { store } = this.remote;
+    if (remote === null || !keepsType(remote)) {
+      return await store.write(this.remote.at(path), body, { ifVersion: remote?.version ?? 0 });
+    }
+    const address = fileAddress(this.remote.at(path), "/files/overwrite");
+    const query = { raw: true, ifVersion: remote.version };
+    return await write<FileRecord>(store.api, address, { method: "PUT", query, body }, {});
   }
 
   /** Remembers what was sent before it is said. */
@@ -142,6 +162,11 @@ export class Uploads {
     this.state.flush();
     for (const { upload, result: { version } } of all) await this.report(upload, { version });
   }
+}
+
+/** Whether a new version keeps the type of the one before, which may have been given. That of an empty file says nothing. */
+function keepsType(remote: Remote | null): boolean {
+  return remote !== null && remote.size > 0;
 }
 
 function outcomeOf(error: FilestoreError): Sent | null {

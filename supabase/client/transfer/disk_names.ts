@@ -7,7 +7,20 @@ import { createHash } from "node:crypto";
 import { diskName } from "../../functions/api/files/disk_name.ts";
 import { DISK_NAME_BYTES_MAX, DISK_PATH_BYTES_MAX } from "../limits.ts";
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+/** The size of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** The beginning of a text that has at most so many bytes. */
+export function cut(text: string, bytes: number): string {
+  let kept = "";
+  for (const character of text) {
+    if (bytesOf(kept + character) > bytes) break;
+    kept += character;
+  }
+  return kept;
+}
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -16,17 +29,19 @@ function folded(name: string): number {
   return parseInt(digest(name.normalize("NFC").toLowerCase().normalize("NFC")).slice(0, 13), 16);
 }
 
+/** Whether some system opens one of these files, or of these short names, under the name. They are given in lower case. */
+export function isTakenFor(segment: string, ...names: readonly string[]): boolean {
+  const opened = segment.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "")
+    .replace(/[. ]*(:.*)?$/s, "");
+  return names.includes(opened.toUpperCase().toLowerCase());
+}
+
 /** A name for a segment of a path that every common system allows. */
 function allowedName(segment: string): string {
   const name = diskName(segment);
   if (bytesOf(name) <= DISK_NAME_BYTES_MAX) return name;
   const mark = `~${digest(segment).slice(0, 12)}`;
-  let kept = "";
-  for (const character of name) {
-    if (bytesOf(kept + character) > DISK_NAME_BYTES_MAX - mark.length) break;
-    kept += character;
-  }
-  return kept.replace(/[. ]+$/, "") + mark;
+  return cut(name, DISK_NAME_BYTES_MAX - mark.length).replace(/[. ]+$/, "") + mark;
 }
 
 /** The names that an export has given to files. The caller places each path once. */

@@ -1,6 +1,4 @@
 /** Writes the files of a project into a folder, as they were at one time or with every version. */
-import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import { type Api, fileAddress } from "../library/api.ts";
 import { FilestoreError } from "../library/errors.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
@@ -8,6 +6,7 @@ import { ExportFolder } from "./export_folder.ts";
 import { inOrder } from "./in_order.ts";
 import type { ManifestLine } from "./manifest.ts";
 import { Progress } from "./progress.ts";
+import { save } from "./saved_answer.ts";
 import { countFiles, presentOf, versionsToExport, type VersionToExport } from "./stored_versions.ts";
 
 export interface ExportOptions {
@@ -87,7 +86,11 @@ async function fetchVersion(api: Api, version: VersionToExport, folder: ExportFo
     const { type, sha256 } = await api.send(
       fileAddress(path),
       { query, headers },
-      (response) => save(response, download, record.size),
+      async (response) => {
+        const sha256 = await save(response, download, record.size, 0o600);
+        const [type = ""] = (response.headers.get("content-type") ?? "").split(";", 1);
+        return { type, sha256 };
+      },
     );
     return { version, line: { ...line, type, sha256 }, download };
   } catch (error) {
@@ -98,27 +101,4 @@ async function fetchVersion(api: Api, version: VersionToExport, folder: ExportFo
     if (GONE.includes(error.code)) return { version, line: null, download: null };
     throw error;
   }
-}
-
-/** Stores the bytes of an answer as they arrive. Throws if their number is not the version's size. */
-async function save(
-  response: Response,
-  file: string,
-  size: number,
-): Promise<{ type: string; sha256: string }> {
-  const hash = createHash("sha256");
-  let length = 0;
-  const output = await open(file, "w", 0o600);
-  try {
-    for await (const chunk of response.body ?? []) {
-      hash.update(chunk);
-      length += chunk.length;
-      await output.writeFile(chunk);
-    }
-  } finally {
-    await output.close();
-  }
-  if (length !== size) throw new Error(`${length} of ${size} bytes arrived`);
-  const [type = ""] = (response.headers.get("content-type") ?? "").split(";", 1);
-  return { type, sha256: hash.digest("hex") };
 }

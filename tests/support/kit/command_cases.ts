@@ -260,6 +260,14 @@ const CASES: readonly (readonly [what: string, run: (one: Case) => Promise<void>
       const actions = stdout.trim().split("\n").map((text) => JSON.parse(text).action);
       assertEquals(actions, ["conflict", "download", "upload"]);
       assertEquals(await ok(...command), "");
+      await own.write("notes/a.md", "theirs again");
+      const pushed = await line.run(...command, "--push");
+      assertEquals(pushed, {
+        code: 3,
+        stdout: "conflict a.md: changed in the service\n",
+        stderr: "Error: 1 conflict left; the lines above name them.\n",
+      });
+      await fails(1, "Error: ENOTDIR: ", "sync", "notes/a.md/x");
       await fails(1, "Error: This folder is in sync with notes of ", "sync", "notes");
       await fails(2, "Error: --pull and --push exclude each other.", ...command, "--pull", "--push");
     },
