@@ -1,6 +1,7 @@
 -- Runs, branches and the activity name people to the people in a project; invitations and disabled webhooks are mailed.
+-- One project whose step of the sweep fails stops no other one.
 --
--- This replaces functions and locks no table.
+-- This replaces functions, and locks no table so that others wait.
 
 comment on function public.filestore_account_members is
   'The members of a project, by default of the account''s oldest one. Everybody in it may list them (members) and '
@@ -667,19 +668,20 @@ comment on function public.filestore_webhook_step is
 
 create function filestore.invitation_mail(p_project_id uuid) returns jsonb
 language sql volatile set search_path = '' as $$
-  update filestore.projects p
+  update filestore.account_windows w
   set invitations_mailed_at = array(
-    select m.at from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+    select m.at from unnest(w.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
     || clock_timestamp()
-  where p.id = p_project_id and (
-    select count(*) from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+  where w.account_id = filestore.current_account_id() and (
+    select count(*) from unnest(w.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
     < (filestore.limits()).invitation_mails_per_day_max
   returning jsonb_build_object(
-    'projectName', p.name, 'invitedBy', filestore.address_of(filestore.current_account_id()))
+    'projectName', (select p.name from filestore.projects p where p.id = p_project_id),
+    'invitedBy', filestore.address_of(w.account_id))
 $$;
 comment on function filestore.invitation_mail is
-  'Counts an invitation that is mailed, and returns what its mail says; null where the opened project has had all of '
-  'its mails for 24 hours.';
+  'Counts an invitation to the opened project that is mailed, and returns what its mail says; null where the account '
+  'has had all of its mails for 24 hours.';
 revoke all on function filestore.invitation_mail from public, anon, authenticated, service_role;
 grant execute on function filestore.invitation_mail to filestore_account;
 
@@ -765,3 +767,53 @@ end
 $$;
 comment on function filestore.manage_members is
   'The actions of a person with this role on the members of an opened project; see filestore_account_members.';
+
+alter table filestore.projects validate constraint projects_retention_check;
+
+create or replace function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
+language plpgsql volatile security definer
+-- By index, whatever the statistics are: recently removed entries precede the rows that are searched for.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  -- A client's clock may drop fractions of a millisecond.
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_project_id uuid;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
+  -- The project that has waited longest, since its last step or since its work is due. So a new project comes
+  -- after those whose last step was before that.
+  select w.project_id into v_project_id
+  from filestore.projects_to_sweep(p_kind, v_begun) w
+  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
+  left join filestore.sweeps s on s.project_id = w.project_id
+  where (p_kind = 'retention' or (w.due_since <= v_begun) is not false)
+    and ((s.turns ->> (p_kind || 'Failed'))::timestamptz < v_begun) is not false
+  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
+  if v_project_id is null then return false; end if;
+  begin
+    case p_kind
+      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
+      when 'marks' then perform filestore.sweep_marks(v_project_id);
+      when 'answers' then perform filestore.sweep_answers(v_project_id);
+      when 'retention' then perform filestore.sweep_retention(v_project_id);
+      when 'branches' then perform filestore.sweep_branches(v_project_id);
+    end case;
+  exception
+    -- The slice counts as a step all the same, or no other project would be served.
+    when lock_not_available then null;
+    when others then
+      raise warning 'sweep of % in project %: % (%)', p_kind, v_project_id, sqlerrm, sqlstate;
+      perform filestore.note_slice(v_project_id, p_kind || 'Failed');
+  end;
+  perform filestore.note_slice(v_project_id, p_kind);
+  return true;
+end
+$$;
+comment on function public.filestore_sweep_erasures is
+  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
+  'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
+  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives. A step that fails '
+  'is a warning in the log of the database, and keeps no other project waiting.';

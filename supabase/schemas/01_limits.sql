@@ -102,6 +102,9 @@ create view filestore.limits as select
   20000 as undo_versions_examined_max,
   -- Versions that a purge removes in its own commit. The sweep removes the others in slices.
   10000 as erased_versions_max,
+  -- Largest numbers in a retention rule: of versions, and of days.
+  10000 as keep_versions_max,
+  3650 as keep_days_max,
   -- For a preview of a retention rule: files that it examines, versions that it counts, files that it names.
   2000 as retention_preview_files,
   100000 as retention_preview_versions,

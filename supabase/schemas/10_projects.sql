@@ -37,6 +37,22 @@ create policy "The operator reads and changes the settings"
   on filestore.settings to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
 
+create function filestore.is_retention(p_rule jsonb) returns boolean
+language sql immutable strict set search_path = '' as $$
+  select case when jsonb_typeof(p_rule) = 'object' then not exists (
+    select from jsonb_each(p_rule) f (name, value)
+    where (jsonb_typeof(f.value) = 'number' and f.value::text ~ '^[1-9][0-9]{0,4}$' and case f.name
+      when 'keepVersions' then f.value::text::integer <= (filestore.limits()).keep_versions_max
+      when 'keepDays' then f.value::text::integer <= (filestore.limits()).keep_days_max
+      when 'deletedDays' then f.value::text::integer <= (filestore.limits()).keep_days_max
+    end) is not true)
+  else false end
+$$;
+comment on function filestore.is_retention is
+  'Whether the sweep can apply a retention rule, and the API can show it. Accounts may call the function that sets it '
+  'directly.';
+call filestore.grant_execute('filestore.is_retention', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
 create table filestore.projects (
   id uuid primary key default gen_random_uuid(),
   owner_id uuid,
@@ -50,11 +66,10 @@ create table filestore.projects (
   deleted_at timestamptz(3),
   has_webhooks boolean not null default false,
   cursor_key bytea not null default uuid_send(gen_random_uuid()),
-  retention jsonb check (jsonb_typeof(retention) = 'object'),
+  retention jsonb check (filestore.is_retention(retention)),
   retention_set_at timestamptz,
   answers_blank_through timestamptz,
   answers_blank_since timestamptz,
-  invitations_mailed_at timestamptz[] not null default '{}',
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
@@ -76,8 +91,6 @@ comment on column filestore.projects.answers_blank_through is
   'the sweep has removed these from the rows, work that has been due since answers_blank_since.';
 comment on column filestore.projects.cursor_key is
   'The secret from which the cursors of its change feed are computed.';
-comment on column filestore.projects.invitations_mailed_at is
-  'When invitations were mailed, in the 24 hours before the last of them. One that is withdrawn counts, too.';
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
 create policy "A key sees its project" on filestore.projects to filestore_engine
@@ -92,7 +105,7 @@ create policy "An account creates projects of its own" on filestore.projects for
 create policy "An account changes the project that it opened"
   on filestore.projects for update to filestore_account using (id = filestore.current_project_id());
 grant select, insert,
-  update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks, invitations_mailed_at)
+  update (name, retention, retention_set_at, owner_id, deleted_at, has_webhooks)
   on filestore.projects to filestore_account;
 
 create table filestore.members (
@@ -290,11 +303,14 @@ grant select, insert, update (account_id, session_id, aal, expires_at), delete
 create unlogged table filestore.account_windows (
   account_id uuid primary key,
   window_start timestamptz not null,
-  request_count integer not null
+  request_count integer not null,
+  invitations_mailed_at timestamptz[] not null default '{}'
 ) with (fillfactor = 50);
 comment on table filestore.account_windows is
   'Calls of an account''s own functions in the current clock minute. An unlogged table: after a crash the '
   'counts are lost.';
+comment on column filestore.account_windows.invitations_mailed_at is
+  'When its invitations were mailed, in the 24 hours before the last of them. One that is withdrawn counts, too.';
 create policy "An account counts its own calls" on filestore.account_windows to filestore_account
   using (account_id = (select filestore.current_account_id()));
 grant select, insert, update on filestore.account_windows to filestore_account;

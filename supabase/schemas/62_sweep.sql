@@ -76,7 +76,8 @@ begin
   from filestore.projects_to_sweep(p_kind, v_begun) w
   join filestore.projects p on p.id = w.project_id and p.deleted_at is null
   left join filestore.sweeps s on s.project_id = w.project_id
-  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
+  where (p_kind = 'retention' or (w.due_since <= v_begun) is not false)
+    and ((s.turns ->> (p_kind || 'Failed'))::timestamptz < v_begun) is not false
   order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
   if v_project_id is null then return false; end if;
   begin
@@ -87,9 +88,12 @@ begin
       when 'retention' then perform filestore.sweep_retention(v_project_id);
       when 'branches' then perform filestore.sweep_branches(v_project_id);
     end case;
-  exception when lock_not_available then
+  exception
     -- The slice counts as a step all the same, or no other project would be served.
-    null;
+    when lock_not_available then null;
+    when others then
+      raise warning 'sweep of % in project %: % (%)', p_kind, v_project_id, sqlerrm, sqlstate;
+      perform filestore.note_slice(v_project_id, p_kind || 'Failed');
   end;
   perform filestore.note_slice(v_project_id, p_kind);
   return true;
@@ -98,7 +102,8 @@ $$;
 comment on function public.filestore_sweep_erasures is
   'One step of one kind, for the project that has waited longest: versions, marks and answers of what was '
   'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
-  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives.';
+  'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives. A step that fails '
+  'is a warning in the log of the database, and keeps no other project waiting.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.sweepable_through() returns date

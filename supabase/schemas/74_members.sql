@@ -33,19 +33,20 @@ call filestore.grant_execute('filestore.member_record', 'filestore_account');
 
 create function filestore.invitation_mail(p_project_id uuid) returns jsonb
 language sql volatile set search_path = '' as $$
-  update filestore.projects p
+  update filestore.account_windows w
   set invitations_mailed_at = array(
-    select m.at from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+    select m.at from unnest(w.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
     || clock_timestamp()
-  where p.id = p_project_id and (
-    select count(*) from unnest(p.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
+  where w.account_id = filestore.current_account_id() and (
+    select count(*) from unnest(w.invitations_mailed_at) m (at) where m.at > clock_timestamp() - interval '24 hours')
     < (filestore.limits()).invitation_mails_per_day_max
   returning jsonb_build_object(
-    'projectName', p.name, 'invitedBy', filestore.address_of(filestore.current_account_id()))
+    'projectName', (select p.name from filestore.projects p where p.id = p_project_id),
+    'invitedBy', filestore.address_of(w.account_id))
 $$;
 comment on function filestore.invitation_mail is
-  'Counts an invitation that is mailed, and returns what its mail says; null where the opened project has had all of '
-  'its mails for 24 hours.';
+  'Counts an invitation to the opened project that is mailed, and returns what its mail says; null where the account '
+  'has had all of its mails for 24 hours.';
 call filestore.grant_execute('filestore.invitation_mail', 'filestore_account');
 
 create function filestore.invite(p_project_id uuid, p_id uuid, p_email text, p_role text, p_mails boolean) returns jsonb

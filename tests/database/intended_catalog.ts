@@ -257,7 +257,7 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_engine insert, select, update",
   ),
   projects: table(
-    "filestore_account insert, select, update(deleted_at), update(has_webhooks), update(invitations_mailed_at), update(name), update(owner_id), update(retention), update(retention_set_at)",
+    "filestore_account insert, select, update(deleted_at), update(has_webhooks), update(name), update(owner_id), update(retention), update(retention_set_at)",
     "filestore_admin delete, insert, select, update",
     "filestore_engine select",
   ),

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { newWebhook } from "../../supabase/functions/api/contract/webhooks.ts";
 import { INVITATION_MAILS_PER_DAY_MAX } from "../../supabase/functions/api/limits.ts";
-import { type Account, owner, signUp } from "../support/client/accounts.ts";
+import { type Account, claimsOf, owner, signUp } from "../support/client/accounts.ts";
 import { dataOf } from "../support/client/contract.ts";
 import { sweepAll } from "../support/client/erasure.ts";
 import { MAIL_FROM, MAIL_KEY, MailService } from "../support/client/mail_service.ts";
@@ -59,13 +59,13 @@ test("whether an invited address has an account changes neither the answer, nor 
   assertMatch(JSON.stringify(observed), /"mailed":true|\\"mailed\\":true/);
 });
 
-test("50 invitations of a project are mailed in 24 hours, withdrawn ones too; more are made, and say that they are not", async () => {
+test("50 invitations by an account are mailed in 24 hours, in deleted projects and withdrawn ones too; more are made, and say that they are not", async () => {
   const by = await owner(service);
   const sent = (count: number, hours: number) =>
     service.sql(
-      `update filestore.projects set invitations_mailed_at =
-         array(select now() - $2 * interval '1 hour' from generate_series(1, $3)) where id = $1`,
-      [by.projectId, hours, count],
+      `update filestore.account_windows set invitations_mailed_at =
+         array(select now() - $2 * interval '1 hour' from generate_series(1, $3)) where account_id = $1`,
+      [claimsOf(by.token)["sub"], hours, count],
     );
   const inviteAndWithdraw = async (who: Account & { readonly projectId: string }) => {
     const address = newAddress();
@@ -75,11 +75,14 @@ test("50 invitations of a project are mailed in 24 hours, withdrawn ones too; mo
   };
   await sent(INVITATION_MAILS_PER_DAY_MAX - 2, 23);
   const made = [];
-  for (let n = 0; n < 4; n++) made.push(await inviteAndWithdraw(by));
+  for (let n = 0; n < 3; n++) made.push(await inviteAndWithdraw(by));
+  assertEquals((await by.request("DELETE", "/project?confirm=My%20project")).status, 200);
+  const { id } = await by.createProject("Another");
+  made.push(await inviteAndWithdraw(Object.assign(by.about(id), { projectId: id })));
   assertEquals(made.map(({ mailed }) => mailed), [true, true, false, false]);
-  assertEquals((await inviteAndWithdraw(await owner(service))).mailed, true, "another project has its own");
+  assertEquals((await inviteAndWithdraw(await owner(service))).mailed, true, "another account has its own");
   await sent(INVITATION_MAILS_PER_DAY_MAX, 25);
-  const later = await inviteAndWithdraw(by);
+  const later = await inviteAndWithdraw(Object.assign(by.about(id), { projectId: id }));
   assertEquals(later.mailed, true);
   await mailTo(later.address);
   assertEquals(made.slice(2).flatMap(({ address }) => mails.to(address)), []);

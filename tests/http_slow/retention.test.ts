@@ -265,3 +265,53 @@ test("a preview looks at a bounded number of files, and says so", async () => {
   const { lookedAt, isComplete } = dataOf(answer, "update_project", previewRecord).wouldRemove;
   assertEquals([lookedAt, isComplete], [RETENTION_PREVIEW_FILES, false]);
 });
+
+test("no rule that the sweep cannot apply is stored, also not by a direct call; a step that fails stops no other project", async () => {
+  const account = await owner(service);
+  const store = (retention: unknown) =>
+    fetch(`${service.stack.supabaseUrl}/rest/v1/rpc/filestore_account_administer`, {
+      method: "POST",
+      headers: {
+        apikey: service.stack.publishableKey,
+        authorization: `Bearer ${account.token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({
+        p_project_id: account.projectId,
+        p_action: "rename",
+        p_parameters: { retention },
+      }),
+    });
+  const bad = [{ keepDays: "x" }, { keepDays: "5" }, { keepDays: [5] }, { keepDays: null }, { keepDays: 0 }, {
+    keepDays: 1.5,
+  }];
+  for (const rule of [...bad, { keepVersions: 10_001 }, { deletedDays: 3651 }, { other: 1 }, [], "x"]) {
+    const answer = await store(rule);
+    assertEquals([answer.ok, (await answer.text()).includes("projects_retention_check")], [false, true]);
+  }
+  assertEquals((await store({ keepVersions: 10_000, keepDays: 3650, deletedDays: 1 })).status, 200);
+  const { key } = await account.createKey();
+  await new Files(service, key).write("a", "a");
+
+  // A defect that makes a step fail.
+  await service.sql("alter table filestore.projects drop constraint projects_retention_check");
+  await service.sql(`update filestore.projects set retention = '{"keepDays":"x"}' where id = $1`, [
+    account.projectId,
+  ]);
+  const { own, admin } = await administered();
+  await own.write("log", "");
+  for (let n = 0; n < 5; n++) await own.append("log", `${n}\n`);
+  await patch(admin, { retention: { keepVersions: 2 } });
+  const begun = new Date().toISOString();
+  const sweep = async (): Promise<{ isDone: boolean }> =>
+    (await fetch(`${service.baseUrl}/sweep?begun=${begun}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.stack.secretKey}` },
+    }).then((answer) => answer.json())).data;
+  for (let slices = 0; !(await sweep()).isDone; slices++) assert(slices < 100, "the sweep does not end");
+  assertEquals((await own.versions("log")).versions.length, 2);
+  await service.sql("update filestore.projects set retention = null where id = $1", [account.projectId]);
+  await service.sql(
+    "alter table filestore.projects add constraint projects_retention_check check (filestore.is_retention(retention))",
+  );
+});

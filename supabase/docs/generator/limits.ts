@@ -115,7 +115,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["PROJECT_MEMBERS_MAX", "people in a project, with its owner and open invitations"],
   ["ADDRESS_LENGTH_MAX", "an e-mail address that is invited, in characters"],
   ["INVITATION_DAYS", "days for which an invitation is open"],
-  ["INVITATION_MAILS_PER_DAY_MAX", "invitations of a project that are mailed within 24 hours"],
+  ["INVITATION_MAILS_PER_DAY_MAX", "invitations by an account that are mailed within 24 hours"],
   ["ACCOUNT_REQUESTS_PER_MINUTE", "requests about projects and keys under an account's token, per minute"],
   ["USAGE_DAYS_MAX", "days in one request for usage"],
   ["USAGE_KEPT_DAYS", "days that usage is kept"],

@@ -141,9 +141,9 @@ export const USAGE_DAYS_MAX = 366;
 export const USAGE_KEPT_DAYS = 400;
 /** Keys that an answer about usage names: those with most requests. In SQL. */
 export const USAGE_KEYS_SHOWN_MAX = 100;
-/** Largest number of versions that a retention rule may keep. */
+/** Largest number of versions that a retention rule may keep. In SQL. */
 export const KEEP_VERSIONS_MAX = 10_000;
-/** Largest number of days for which a retention rule may keep versions or deleted files. */
+/** Largest number of days for which a retention rule may keep versions or deleted files. In SQL. */
 export const KEEP_DAYS_MAX = 3650;
 /** Versions of one redaction. */
 export const REDACT_VERSIONS_MAX = 1000;

@@ -27,7 +27,7 @@ export const newMember = member.extend({
   mailed: z.boolean().optional().meta({
     description:
       "Whether the service mails the invitation to the address: it does where its operator has set a mail service, up " +
-      `to ${INVITATION_MAILS_PER_DAY_MAX} times in 24 hours for a project.`,
+      `to ${INVITATION_MAILS_PER_DAY_MAX} times in 24 hours for an account.`,
   }),
 }).meta({ id: "NewMember" });
 export type NewMember = Wire<typeof newMember>;
