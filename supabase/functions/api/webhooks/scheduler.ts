@@ -36,8 +36,10 @@ interface Run {
 
 export class WebhookScheduler {
   readonly #runs = new Map<string, Run>();
-  /** Deliveries under way, by the id of the webhook. */
+  /** Webhooks with a delivery under way, at most WEBHOOKS_AT_ONCE. */
   readonly #delivering = new Map<string, Promise<void>>();
+  /** Projects with webhooks that found no place there. */
+  readonly #waiting = new Set<string>();
 
   constructor(private readonly parts: SchedulerParts) {}
 
@@ -56,10 +58,12 @@ export class WebhookScheduler {
 
   /** Delivers what is due for this webhook, in the background. */
   deliver(target: WebhookTarget): Promise<void> {
-    const running = this.#delivering.get(target.id);
+    const running = this.#delivering.get(nameOf(target));
     if (running) return running;
-    // The rest is left to a later run.
-    if (this.#delivering.size >= WEBHOOKS_AT_ONCE) return Promise.resolve();
+    if (this.#delivering.size >= WEBHOOKS_AT_ONCE) {
+      this.#waiting.add(target.projectId);
+      return Promise.resolve();
+    }
     return this.#start(target, () => this.#step(target, null));
   }
 
@@ -101,12 +105,22 @@ export class WebhookScheduler {
   }
 
   #start(target: WebhookTarget, first: () => Promise<WebhookDelivery | null>): Promise<void> {
+    const name = nameOf(target);
     const delivering = this.#deliver(target, first).finally(() => {
-      if (this.#delivering.get(target.id) === delivering) this.#delivering.delete(target.id);
+      if (this.#delivering.get(name) === delivering) this.#delivering.delete(name);
+      this.#admit();
     });
-    if (!this.#delivering.has(target.id)) this.#delivering.set(target.id, delivering);
+    if (!this.#delivering.has(name)) this.#delivering.set(name, delivering);
     this.parts.background(delivering, "webhooks");
     return delivering;
+  }
+
+  /** A place is free: the project that has waited longest for one looks again for what is due. */
+  #admit(): void {
+    const [projectId] = this.#waiting;
+    if (projectId === undefined) return;
+    this.#waiting.delete(projectId);
+    this.committed(projectId);
   }
 
   /** Records the result of a try, if there is one, and returns the next delivery. */
@@ -119,16 +133,24 @@ export class WebhookScheduler {
     return null;
   }
 
-  /** One delivery after the other, until none is due. */
+  /**
+   * One delivery after the other, until none is due. Where others wait for a place, it is given up after one: what is due
+   * next waits until the lease ends.
+   */
   async #deliver(target: WebhookTarget, first: () => Promise<WebhookDelivery | null>): Promise<void> {
     const { projectId } = target;
-    const { send, log } = this.parts;
+    const { send, clock, log } = this.parts;
     let isWaiting = false;
     try {
       for (let delivery = await first(); delivery !== null;) {
         const tried: WebhookTry | null = delivery.type === null ? null : await send(projectId, delivery);
+        // A long part of the feed had nothing for the webhook. A pause, since nobody pays for these steps.
+        if (tried === null) await sleep(WEBHOOK_DELAY_MILLISECONDS, clock);
         isWaiting = tried !== null && !(tried.status !== null && tried.status >= 200 && tried.status < 300);
         delivery = await this.#step(target, tried);
+        if (delivery === null || this.#waiting.size === 0) continue;
+        this.#waiting.add(projectId);
+        break;
       }
     } catch (error) {
       log.backgroundFault("webhooks", error);
@@ -137,4 +159,9 @@ export class WebhookScheduler {
     // Waits for the next try, if it is due soon.
     if (isWaiting) this.committed(projectId);
   }
+}
+
+/** A webhook's id is its own only within its project. */
+function nameOf({ projectId, id }: WebhookTarget): string {
+  return `${projectId}/${id}`;
 }
