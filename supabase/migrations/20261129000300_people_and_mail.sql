@@ -817,3 +817,164 @@ comment on function public.filestore_sweep_erasures is
   'erased, retention, ended branches, or usage, which is counted for several projects. False where no work is due; '
   'with p_begun, no work that was due by then, so that a sweep ends even while other work arrives. A step that fails '
   'is a warning in the log of the database, and keeps no other project waiting.';
+
+create or replace function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_days constant integer := p_rule ->> 'keepDays';
+  v_cut integer := (p_file).version - 1;
+  v_moment filestore.moment;
+begin
+  if (p_file).path is null or (p_file).version = 0 then return 0; end if;
+  -- The versions that an open branch is based on are kept, and those of its own files that it has merged. A deletion
+  -- there is a change that is not merged yet, or a base: its file is not purged.
+  select least(v_cut, min(b.version) - 1) into v_cut
+  from (
+    select o.branch, o.base_version - (p_file).is_deleted::integer from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.base_file_id = (p_file).id
+    union all
+    select o.branch, case when (p_file).is_deleted then (p_file).version - 1 else o.merged_version end
+    from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and (o.base_is_merged or (p_file).is_deleted)
+  ) b (branch, version)
+  join filestore.branches r on r.project_id = (p_file).project_id and r.name = b.branch
+  where r.state in ('new', 'open', 'ready');
+  if (p_file).is_deleted then
+    return case when (p_file).updated_at
+      < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)
+      and v_cut = (p_file).version - 1 then (p_file).version else 0 end;
+  end if;
+  if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
+  if p_rule ? 'keepVersions' then
+    v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
+  end if;
+  if v_days is not null and v_cut > 0 then
+    -- The version of that moment was not yet superseded; the versions before it were.
+    v_moment.at := filestore.sweep_clock() - make_interval(days => v_days);
+    v_cut := least(v_cut, coalesce(((filestore.file_at(p_file, v_moment)).file).version, 0) - 1);
+  end if;
+  return v_cut;
+end
+$$;
+
+create or replace function public.filestore_redact(
+  p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, 'admin', p_place => p_path);
+  v_file filestore.files;
+  v_version filestore.file_versions;
+  v_number integer;
+  v_segment_ids uuid[];
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  -- Links before the file, the order in which a read through a link locks them.
+  perform from filestore.links l
+  where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
+  order by l.id for update;
+  v_file := filestore.lock_to_erase(v_session.project_id, p_path);
+  if coalesce(v_file.version, 0) = 0 then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
+  foreach v_number in array p_versions loop
+    select * into v_version from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
+    if v_version.version is null then
+      return v_session.envelope || filestore.unreadable_version(v_file, v_number, v_version);
+    elsif v_number = v_file.version and filestore.is_live(v_file) then
+      return v_session.envelope || filestore.refusal('VERSION_CURRENT', jsonb_build_object('version', v_number));
+    end if;
+  end loop;
+  v_segment_ids := array(
+    select distinct s.id from filestore.file_versions v
+    cross join unnest(coalesce(v.redacted_segment_ids, v.segment_ids)) s (id)
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
+  delete from filestore.links l
+  where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
+  perform filestore.redact_versions(v_file, p_versions, p_note);
+  -- Branches have copies, too.
+  perform set_config('filestore.branches', 'on', true);
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'versions', (select jsonb_agg(n order by n) from (select distinct unnest(p_versions) as n) d),
+    'remaining', filestore.sharing_versions(v_session, v_file, v_segment_ids)));
+end
+$$;
+
+create or replace function filestore.branch_moment(p_branch filestore.branches) returns filestore.moment
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+begin
+  v_moment.at := p_branch.base_time;
+  v_moment.unchanged_before := p_branch.base_time;
+  if p_branch.base_time is null then
+    v_moment.position := p_branch.base_position;
+    -- The version at that position may have been erased.
+    select v.created_at - interval '1 minute' into v_moment.unchanged_before from filestore.file_versions v
+    where v.project_id = p_branch.project_id and v.position <= p_branch.base_position order by v.position desc limit 1;
+  end if;
+  return v_moment;
+end
+$$;
+
+create or replace function public.filestore_create_branch(p_key_hash text, p_request_id uuid, p_branch jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_result jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  begin
+    v_result := filestore.copy_to_branch(v_session, p_branch);
+    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
+  exception when sqlstate 'FS003' then
+    -- What earlier slices have copied is deleted by the sweep, so that a refused branch takes no room.
+    update filestore.branches b
+    set state = 'closed', due_at = clock_timestamp(), updated_at = clock_timestamp(), commit_id = gen_random_uuid()
+    where b.project_id = v_session.project_id and b.name = p_branch ->> 'name' and b.state = 'new'
+      and v_result #>> '{refusal,code}' = 'QUOTA_EXCEEDED';
+    perform set_config('synchronous_commit', 'off', true);
+  end;
+  return v_session.envelope || v_result;
+end
+$$;
+
+create or replace function filestore.merge_step(
+  p_session filestore.session, p_change filestore.branch_change, p_place text, p_is_update boolean, p_side text,
+  p_chosen jsonb, out step filestore.step, out action jsonb, out refusal jsonb, out is_same boolean
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- The file that is written, and the one whose content it may get.
+  v_to filestore.files := p_change.theirs;
+  v_from filestore.files := p_change.ours;
+  v_next filestore.next_version;
+begin
+  if p_is_update then
+    v_to := p_change.ours;
+    v_from := p_change.theirs;
+  end if;
+  is_same := filestore.is_unchanged(v_to, v_from);
+  if p_side = 'content' then
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.place), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_next.segment_ids, v_next.size, v_next.is_text
+    from jsonb_array_elements(p_chosen -> 'segments') with ordinality s (value, place);
+    v_next.mime_type := coalesce(p_chosen ->> 'mimeType', nullif(v_to.mime_type, ''), v_from.mime_type);
+    v_next.is_deleted := false;
+    v_next.source_file_id := v_from.id;
+    v_next.source_version := v_from.version;
+  elsif is_same or p_side = (case when p_is_update then 'branch' else 'current' end) then
+    return;
+  else
+    v_next := case when filestore.is_live(v_from)
+      then filestore.content_of(v_from) else filestore.tombstone_of(v_to) end;
+  end if;
+  step := row (v_to.id, p_place || p_change.path, v_next);
+  action := jsonb_build_object(
+    'path', p_change.path,
+    'action', case when v_next.is_deleted then 'delete' when p_side = 'content' then 'merge' else 'write' end,
+    'from', filestore.live_version(v_to), 'to', filestore.live_version(v_from));
+  refusal := filestore.too_large(p_session, v_next.size, jsonb_build_object('path', p_change.path));
+end
+$$;

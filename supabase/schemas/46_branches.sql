@@ -209,8 +209,9 @@ begin
   v_moment.unchanged_before := p_branch.base_time;
   if p_branch.base_time is null then
     v_moment.position := p_branch.base_position;
-    select min(v.created_at) - interval '1 minute' into v_moment.unchanged_before from filestore.file_versions v
-    where v.project_id = p_branch.project_id and v.position = p_branch.base_position;
+    -- The version at that position may have been erased.
+    select v.created_at - interval '1 minute' into v_moment.unchanged_before from filestore.file_versions v
+    where v.project_id = p_branch.project_id and v.position <= p_branch.base_position order by v.position desc limit 1;
   end if;
   return v_moment;
 end
@@ -351,7 +352,7 @@ begin
            coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
     into v_next.segment_ids, v_next.size, v_next.is_text
     from jsonb_array_elements(p_chosen -> 'segments') with ordinality s (value, place);
-    v_next.mime_type := coalesce(p_chosen ->> 'mimeType', v_to.mime_type, v_from.mime_type);
+    v_next.mime_type := coalesce(p_chosen ->> 'mimeType', nullif(v_to.mime_type, ''), v_from.mime_type);
     v_next.is_deleted := false;
     v_next.source_file_id := v_from.id;
     v_next.source_version := v_from.version;

@@ -427,6 +427,8 @@ begin
   delete from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
   perform filestore.redact_versions(v_file, p_versions, p_note);
+  -- Branches have copies, too.
+  perform set_config('filestore.branches', 'on', true);
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'versions', (select jsonb_agg(n order by n) from (select distinct unnest(p_versions) as n) d),
     'remaining', filestore.sharing_versions(v_session, v_file, v_segment_ids)));

@@ -177,6 +177,11 @@ begin
     v_result := filestore.copy_to_branch(v_session, p_branch);
     if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
   exception when sqlstate 'FS003' then
+    -- What earlier slices have copied is deleted by the sweep, so that a refused branch takes no room.
+    update filestore.branches b
+    set state = 'closed', due_at = clock_timestamp(), updated_at = clock_timestamp(), commit_id = gen_random_uuid()
+    where b.project_id = v_session.project_id and b.name = p_branch ->> 'name' and b.state = 'new'
+      and v_result #>> '{refusal,code}' = 'QUOTA_EXCEEDED';
     perform set_config('synchronous_commit', 'off', true);
   end;
   return v_session.envelope || v_result;

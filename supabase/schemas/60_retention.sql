@@ -8,17 +8,19 @@ declare
   v_moment filestore.moment;
 begin
   if (p_file).path is null or (p_file).version = 0 then return 0; end if;
-  -- The versions that an open branch is based on are kept, and those of its own files that it has merged.
+  -- The versions that an open branch is based on are kept, and those of its own files that it has merged. A deletion
+  -- there is a change that is not merged yet, or a base: its file is not purged.
   select least(v_cut, min(b.version) - 1) into v_cut
   from (
-    select o.branch, o.base_version from filestore.branch_files o
+    select o.branch, o.base_version - (p_file).is_deleted::integer from filestore.branch_files o
     where o.project_id = (p_file).project_id and o.base_file_id = (p_file).id
     union all
-    select o.branch, o.merged_version from filestore.branch_files o
-    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and o.base_is_merged
+    select o.branch, case when (p_file).is_deleted then (p_file).version - 1 else o.merged_version end
+    from filestore.branch_files o
+    where o.project_id = (p_file).project_id and o.file_id = (p_file).id and (o.base_is_merged or (p_file).is_deleted)
   ) b (branch, version)
   join filestore.branches r on r.project_id = (p_file).project_id and r.name = b.branch
-  where r.state in ('open', 'ready');
+  where r.state in ('new', 'open', 'ready');
   if (p_file).is_deleted then
     return case when (p_file).updated_at
       < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer)

@@ -253,6 +253,23 @@ test("409 merge: conflicts, and the choices that resolve them", async (own) => {
   assertEquals((await branches.get("try")).state, "merged");
 });
 
+test("200 merge: a resolution with content for a file that is new, of any name, keeps its type", async (own) => {
+  await own.write("readme.md", "x");
+  await own.write("__proto__", "1\n", { contentType: "text/plain" });
+  const branches = new Branches(own);
+  await branches.create("try");
+  await own.write(".branches/try/new.md", "a");
+  await own.write(".branches/try/__proto__", "2\n", { contentType: "text/plain" });
+  await own.write("__proto__", "3\n", { contentType: "text/plain" });
+  await branches.merge("try", {
+    onConflict: "branch",
+    resolutions: [{ path: "new.md", content: "b" }, { path: "__proto__", take: "current" }],
+  });
+  const { content, mimeType } = await own.read("new.md");
+  assertEquals([content, mimeType], ["b", "text/markdown"]);
+  assertEquals((await own.read("__proto__")).content, "3\n");
+});
+
 test("200 update: what came since; then the branch merges without a conflict", async (own) => {
   const { branches, created } = await sample(own);
   await own.write(".branches/try/a.md", LINES.replace("two", "TWO"));

@@ -78,6 +78,49 @@ test("retention keeps the versions that an open branch is based on, and has merg
   assertEquals(await versions("a.md"), [4]);
 });
 
+test("retention purges no file that is deleted in an open branch, or deleted above as a base: the deletion is merged", async (own) => {
+  await own.write("a.md", "a");
+  await own.write("b.md", "b");
+  const branches = new Branches(own);
+  await branches.create("one");
+  await own.remove("b.md");
+  await own.request("POST", "/branches/one/update", { body: { dryRun: false } });
+  await own.remove(".branches/one/a.md");
+  const sweep = async () => {
+    await service.sql(
+      `update filestore.projects set (retention, retention_set_at) = ('{"deletedDays": 1}', now()) where id = $1`,
+      [own.project.id],
+    );
+    await service.sql(
+      "update filestore.files set updated_at = updated_at - interval '2 days' where project_id = $1",
+      [
+        own.project.id,
+      ],
+    );
+    await sweepAll(service);
+  };
+  await sweep();
+  const changes = async () => (await branches.get("one")).changes.map(({ path, change }) => [path, change]);
+  assertEquals(await changes(), [["a.md", "deleted"]]);
+  await own.write(".branches/one/b.md", "again");
+  assertEquals((await branches.merge("one", { dryRun: true })).conflicts, [], "the base of b.md is not gone");
+  const merged = await branches.merge("one");
+  assertEquals(merged.actions.map(({ path, action }) => [path, action]), [["a.md", "delete"], [
+    "b.md",
+    "write",
+  ]]);
+  await sweep();
+  assertRefused(await own.request("GET", "/files/a.md/versions"), "FILE_NOT_FOUND");
+});
+
+test("a redaction names the copies that branches have", async (own) => {
+  await own.write("a.md", "secret");
+  await new Branches(own).create("one");
+  await own.overwrite("a.md", "public");
+  const { remaining } = await redact(await administrator(service, own.project.id), "a.md", [1]);
+  assertEquals(remaining, [{ path: ".branches/one/a.md", version: 1 }]);
+});
+
 test("links and the memory tool work in a branch", async (own) => {
   await own.write("a.md", "a");
   await new Branches(own).create("one");
@@ -102,7 +145,9 @@ test("MCP: an agent confined to a branch is told so, changes it and finishes it;
     (await toolsOf(files).tools()).map(({ name }) => name).filter((name) => name.endsWith("_branch"));
   assertEquals(await names(own), ["create_branch", "finish_branch"]);
   assertEquals(await names(agent), ["finish_branch"]);
-  assertEquals(await names(await confinedTo(service, own.project.id, "folder")), []);
+  for (const folder of ["folder", ".branches/one/folder"]) {
+    assertEquals(await names(await confinedTo(service, own.project.id, folder)), []);
+  }
   await agent.write(".branches/one/b.md", "b");
   assertEquals(
     await toolsOf(agent).call("finish_branch", { name: "one" }),

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { COMMIT_FILES_MAX } from "../../supabase/functions/api/limits.ts";
 import { Branches } from "../support/client/branches.ts";
 import { assertRefused } from "../support/client/contract.ts";
+import { sweepAll } from "../support/client/erasure.ts";
 import type { Files } from "../support/client/files.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -46,6 +47,28 @@ test("a branch of 1,000 files is made in 2 calls, merged in 2, and refused beyon
   );
   assertEquals((await own.read("big/f00007")).content, "new 00007");
   assertEquals(await own.paths({ directory: ".branches/one", recursive: true }), []);
+});
+
+test("a branch that the quota refuses after its first slice takes no room once the sweep has run", async () => {
+  const own = await files();
+  const branches = new Branches(own);
+  await fill(own, "big", 0, COMMIT_FILES_MAX + 500, "old");
+  const used = async () =>
+    (await service.sql<{ used: number }>(
+      `select sum(bytes + database_bytes)::float8 as used from filestore.project_usage where project_id = $1`,
+      [own.project.id],
+    ))[0]?.used ?? 0;
+  const before = await used();
+  await branches.create("whole", { directory: "big" });
+  const room = (await used()) - before;
+  await service.sql("update filestore.projects set max_project_bytes = $2 where id = $1", [
+    own.project.id,
+    Math.round(await used() + 0.8 * room),
+  ]);
+  assertRefused(await branches.tryCreate("cut", { directory: "big" }), "QUOTA_EXCEEDED");
+  await sweepAll(service);
+  assertEquals(await own.paths({ directory: ".branches/cut", recursive: true }), []);
+  assertRefused(await branches.tryCreate("cut", { directory: "big" }), "BRANCH_ALREADY_EXISTS");
 });
 
 test("a branch of more files is made in slices, all at one moment; 10,001 are refused", async () => {

@@ -42,7 +42,7 @@ export function mergeWork(): Work {
 
 /** The texts that a request has merged, and the content of its resolutions. */
 class MergedTexts {
-  readonly byPath: Record<string, MergedText> = {};
+  readonly byPath: Record<string, MergedText> = Object.create(null);
   readonly stored: Segment[] = [];
   readonly work = mergeWork();
 
@@ -59,7 +59,7 @@ class MergedTexts {
 
   /** The merge with the content of its resolutions stored. */
   async resolve({ resolutions, ...merge }: MergeRequest): Promise<Merge> {
-    const resolved: Record<string, Resolution> = {};
+    const resolved: Record<string, Resolution> = Object.create(null);
     for (const [path, resolution] of resolutions) {
       resolved[path] = resolution instanceof Uint8Array
         ? { segments: await this.store(resolution) }

@@ -35,7 +35,7 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
   TOO_MANY_FILES: ({ files }) => `It is about ${files} files. Take smaller folders, one after the other.`,
   RUN_NOT_FOUND: "recent_changes without run shows the latest runs.",
   BRANCH_NOT_FOUND: "Write only below .branches/ in a branch that create_branch has shown.",
-  BRANCH_CLOSED: "What you changed before stays. Tell the person; create_branch begins another branch.",
+  BRANCH_CLOSED: "What you changed before stays. Tell the person: to go on, it takes another branch.",
   BRANCH_ALREADY_EXISTS: "Choose another name; none is used twice.",
   PATH_TOO_LONG: "Branch a deeper folder instead.",
   LINK_LIMIT_REACHED: "Use a link that you created before, or wait until some have expired.",

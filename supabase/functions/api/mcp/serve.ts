@@ -181,11 +181,11 @@ const INSTRUCTIONS =
 
 /** What an agent whose key is confined to a branch needs to know; "" for other keys. */
 function instructionsInBranch(pathPrefix: string | null): string {
-  const [, name] = /^\.branches\/([^/]+)/.exec(pathPrefix ?? "") ?? [];
-  return name === undefined
-    ? ""
-    : ` You work in the branch ${name}, a copy: all paths begin with ${pathPrefix}/. Nothing counts until a person ` +
-      "merges it. When you are done, call finish_branch.";
+  const [, name, below] = /^\.branches\/([^/]+)(.*)$/s.exec(pathPrefix ?? "") ?? [];
+  if (name === undefined) return "";
+  const end = below === "" ? " When you are done, call finish_branch." : "";
+  return ` You work in the branch ${name}, a copy: all paths begin with ${pathPrefix}/. Nothing counts until a person ` +
+    `merges it.${end}`;
 }
 
 /**

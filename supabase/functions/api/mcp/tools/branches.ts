@@ -49,7 +49,8 @@ export const finishBranch = defineTool({
     "Marks a branch as ready for a person to look at and merge, and shows what has changed in it. You may go on changing " +
     "it, and call this again.",
   scopes: ["read", "write"],
-  mayUse: (pathPrefix) => pathPrefix === null || pathPrefix.startsWith(".branches/"),
+  // A key of a folder in a branch is not one of the branch.
+  mayUse: (pathPrefix) => pathPrefix === null || /^\.branches\/[^/]+$/.test(pathPrefix),
   effect: "adds",
   input: z.object({ name, title }),
   async run(context, { name, title }) {
