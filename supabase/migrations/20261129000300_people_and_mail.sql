@@ -978,3 +978,175 @@ begin
   refusal := filestore.too_large(p_session, v_next.size, jsonb_build_object('path', p_change.path));
 end
 $$;
+
+create or replace function filestore.create_webhook(p_project_id uuid, p_hook jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_limit constant integer := (filestore.limits()).project_webhooks_max;
+  v_end constant bigint := filestore.feed_end(p_project_id);
+  v_hook filestore.webhooks;
+begin
+  -- Serialized, so that the number is exact and an earlier attempt has ended.
+  perform pg_advisory_xact_lock(hashtextextended('webhooks/' || p_project_id, 0));
+  select * into v_hook from filestore.webhooks w
+  where w.project_id = p_project_id and w.id = (p_hook ->> 'id')::uuid;
+  if found then return jsonb_build_object('value', filestore.webhook_record(v_hook)); end if;
+  if (select count(*) from filestore.webhooks w where w.project_id = p_project_id) >= c_limit then
+    return filestore.refusal('WEBHOOK_LIMIT_REACHED', jsonb_build_object('limit', c_limit));
+  end if;
+  insert into filestore.webhooks (
+    project_id, id, url, directory, operations, events, description, secret, database_id, position, created_at)
+  values (
+    p_project_id, (p_hook ->> 'id')::uuid, p_hook ->> 'url', coalesce(p_hook ->> 'directory', ''),
+    filestore.texts_of(p_hook -> 'operations'),
+    coalesce(filestore.texts_of(p_hook -> 'events'), '{change}'), p_hook ->> 'description', p_hook ->> 'secret',
+    filestore.database_id(),
+    greatest(filestore.last_position(p_project_id, 0, v_end), (
+      select max(e.position) from filestore.webhook_events e
+      where e.project_id = p_project_id and e.position <= v_end)), clock_timestamp())
+  returning * into v_hook;
+  update filestore.projects p set has_webhooks = true where p.id = p_project_id and not p.has_webhooks;
+  return jsonb_build_object('value', filestore.webhook_record(v_hook));
+exception when unique_violation then
+  return filestore.refused_field('id', 'must be one that no webhook has');
+end
+$$;
+
+create or replace function filestore.change_webhook(p_hook filestore.webhooks, p_change jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- For this long, deliveries are signed with the secret before the last rotation, too.
+  c_both constant interval := make_interval(hours => (filestore.limits()).webhook_secrets_hours);
+  v_is_filtered constant boolean := p_change ?| '{directory,operations,events}';
+  v_is_on constant boolean := coalesce(p_change ->> 'state' = 'active', false);
+  -- Not where the change is repeated, since its answer was lost.
+  v_is_new constant boolean := coalesce(p_change ->> 'secret' <> p_hook.secret, false);
+  v_hook filestore.webhooks;
+begin
+  update filestore.webhooks w
+  set url = coalesce(p_change ->> 'url', w.url),
+      directory = case when p_change ? 'directory' then coalesce(p_change ->> 'directory', '') else w.directory end,
+      operations = case when p_change ? 'operations' then filestore.texts_of(p_change -> 'operations')
+        else w.operations end,
+      events = coalesce(filestore.texts_of(p_change -> 'events'), w.events),
+      description = case when p_change ? 'description' then p_change ->> 'description' else w.description end,
+      secret = coalesce(p_change ->> 'secret', w.secret),
+      previous_secret = case when v_is_new then w.secret else w.previous_secret end,
+      previous_until = case when v_is_new then clock_timestamp() + c_both else w.previous_until end,
+      state = coalesce(p_change ->> 'state', w.state),
+      reason = case when p_change ? 'state' then null else w.reason end,
+      database_id = case when v_is_on then filestore.database_id() else w.database_id end,
+      failures = case when v_is_on then 0 else w.failures end,
+      next_at = case when not v_is_on then w.next_at end,
+      -- What is delivered next has changed.
+      pending_id = case when not v_is_filtered then w.pending_id end,
+      pending_end = case when not v_is_filtered then w.pending_end end
+  where w.project_id = p_hook.project_id and w.id = p_hook.id
+  returning * into v_hook;
+  return jsonb_build_object('value', filestore.webhook_record(v_hook) || jsonb_build_object(
+    'projectId', v_hook.project_id, 'sealed', v_hook.secret));
+end
+$$;
+
+create or replace function filestore.administer_webhook(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_hook filestore.webhooks;
+  v_position bigint;
+begin
+  if p_action = 'create_webhook' then return filestore.create_webhook(p_project_id, p_parameters); end if;
+  if p_action = 'webhooks' then
+    return jsonb_build_object('value', (
+      select coalesce(jsonb_agg(filestore.webhook_record(w) order by w.created_at desc, w.id), '[]')
+      from filestore.webhooks w where w.project_id = p_project_id));
+  end if;
+  select * into v_hook from filestore.webhooks w
+  where w.project_id = p_project_id and w.id = (p_parameters ->> 'id')::uuid for no key update;
+  if not found and p_action like '%webhook%' then return filestore.refusal('WEBHOOK_NOT_FOUND'); end if;
+  case p_action
+    when 'change_webhook' then
+      return filestore.change_webhook(v_hook, p_parameters);
+    when 'delete_webhook' then
+      -- As in create_webhook, so that has_webhooks is right.
+      perform pg_advisory_xact_lock(hashtextextended('webhooks/' || p_project_id, 0));
+      delete from filestore.webhook_deliveries d where d.project_id = p_project_id and d.webhook_id = v_hook.id;
+      delete from filestore.webhooks w where w.project_id = p_project_id and w.id = v_hook.id;
+      update filestore.projects p set has_webhooks = false
+      where p.id = p_project_id
+        and not exists (select from filestore.webhooks w where w.project_id = p_project_id);
+    when 'replay_webhook' then
+      v_position := (
+        select case when p_parameters ->> 'after' is null then 0
+          else filestore.position_of(p.cursor_key, p_parameters ->> 'after') end from filestore.projects p
+        where p.id = p_project_id);
+      if v_position is null then return filestore.refused_field('after', 'must be a cursor of this project'); end if;
+      update filestore.webhooks w
+      set position = v_position, pending_id = null, pending_end = null, failures = 0, next_at = null
+      where w.project_id = p_project_id and w.id = v_hook.id returning * into v_hook;
+    when 'test_webhook' then
+      return jsonb_build_object('value', filestore.webhook_record(v_hook) || jsonb_build_object(
+        'projectId', p_project_id, 'sealed', v_hook.secret,
+        'sealedBefore', case when v_hook.previous_until > clock_timestamp() then v_hook.previous_secret end));
+    when 'webhook_deliveries' then
+      return jsonb_build_object('value', (
+        select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'id', d.id, 'at', filestore.iso(d.at), 'type', d.type, 'attempt', d.attempt, 'error', d.error))
+          || jsonb_build_object('status', d.status) order by d.number desc), '[]')
+        from filestore.webhook_deliveries d where d.project_id = p_project_id and d.webhook_id = v_hook.id));
+  end case;
+  return jsonb_build_object('value', filestore.webhook_record(v_hook) || jsonb_build_object(
+    'projectId', p_project_id));
+end
+$$;
+
+create or replace function filestore.transfer(p_project_id uuid, p_member filestore.members) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_owner_id constant uuid := filestore.current_account_id();
+  v_limit constant integer := (filestore.limits()).account_projects_max;
+  v_bytes_max constant bigint := filestore.account_settings(p_member.account_id) ->> 'sharedBytes';
+  v_shared_before bigint;
+  v_projects integer;
+begin
+  -- In one order, so that two transfers do not wait for each other. As in lock_account.
+  perform pg_advisory_xact_lock(hashtextextended('account/' || least(v_owner_id, p_member.account_id), 0));
+  perform pg_advisory_xact_lock(hashtextextended('account/' || greatest(v_owner_id, p_member.account_id), 0));
+  -- The member may have left, or deleted the account, before the locks.
+  if not exists (
+    select from filestore.members m
+    where m.project_id = p_project_id and m.id = p_member.id and m.account_id = p_member.account_id) then
+    return filestore.refusal('MEMBER_NOT_FOUND');
+  end if;
+  v_shared_before := filestore.shared_bytes(p_member.account_id);
+  perform set_config('filestore.account_id', p_member.account_id::text, true);
+  v_projects := (select count(*) from filestore.projects p where p.owner_id = p_member.account_id);
+  perform set_config('filestore.account_id', '', true);
+  if v_projects >= v_limit then
+    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+  end if;
+  begin
+    update filestore.projects p set (owner_id) = row (p_member.account_id)
+    where p.id = p_project_id and p.owner_id = v_owner_id and p.deleted_at is null;
+    if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  exception when unique_violation then
+    return filestore.refusal('PROJECT_NAME_TAKEN');
+  end;
+  -- The usage moves with the project. It must not take the room of the projects that the new owner has already.
+  if v_bytes_max is not null
+    and filestore.shared_bytes(p_member.account_id) > greatest(v_bytes_max, v_shared_before) then
+    update filestore.projects p set (owner_id) = row (v_owner_id) where p.id = p_project_id;
+    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', v_bytes_max, 'account', true));
+  end if;
+  insert into filestore.members as m (project_id, id, account_id, email, role)
+  values (p_project_id, v_owner_id, v_owner_id, filestore.address_of(v_owner_id), 'admin')
+  on conflict (project_id, account_id) do update set role = 'admin';
+  return jsonb_build_object('value', filestore.account_project(p_project_id) || '{"role": "admin"}');
+end
+$$;
+
+comment on function filestore.create_webhook is
+  'Adds a webhook that begins at the end of the feed. A repeated id returns the first one. Refusals: '
+  'WEBHOOK_LIMIT_REACHED, VALIDATION_ERROR.';
+comment on function filestore.transfer is
+  'Makes a member the owner of an opened project; the owner becomes an admin. Refusals: MEMBER_NOT_FOUND, '
+  'PROJECT_NOT_FOUND, and PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED and QUOTA_EXCEEDED of the new owner.';

@@ -5,7 +5,7 @@ create table filestore.webhooks (
   id uuid not null,
   url text not null check (octet_length(url) <= 2000 and url ~ '^https?://[^\s/]+\S*$'),
   directory text collate "C" not null check (octet_length(directory) <= 1024),
-  operations text[],
+  operations text[] check (operations <@ enum_range(null::filestore.operation)::text[]),
   events text[] not null
     check (events <@ array['change', 'branch.ready', 'branch.merged'] and cardinality(events) between 1 and 3),
   description text check (char_length(description) <= 500),
@@ -29,6 +29,8 @@ create table filestore.webhooks (
 comment on table filestore.webhooks is
   'Addresses that are told of a project''s changes. Each has its own place in the change feed, so that none '
   'waits for another, and none misses a change.';
+-- Secrets are encrypted for the id of their webhook, so that no other project can use an encrypted one as its own.
+create unique index webhooks_by_id on filestore.webhooks (id);
 comment on column filestore.webhooks.directory is 'Only changes below it; empty: all, but those in branches.';
 comment on column filestore.webhooks.operations is 'Only changes by these operations; null: by all.';
 comment on column filestore.webhooks.secret is

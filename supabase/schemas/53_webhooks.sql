@@ -285,11 +285,13 @@ begin
   returning * into v_hook;
   update filestore.projects p set has_webhooks = true where p.id = p_project_id and not p.has_webhooks;
   return jsonb_build_object('value', filestore.webhook_record(v_hook));
+exception when unique_violation then
+  return filestore.refused_field('id', 'must be one that no webhook has');
 end
 $$;
 comment on function filestore.create_webhook is
   'Adds a webhook that begins at the end of the feed. A repeated id returns the first one. Refusals: '
-  'WEBHOOK_LIMIT_REACHED.';
+  'WEBHOOK_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_webhook', 'filestore_account');
 
 create function filestore.change_webhook(p_hook filestore.webhooks, p_change jsonb) returns jsonb
@@ -299,7 +301,8 @@ declare
   c_both constant interval := make_interval(hours => (filestore.limits()).webhook_secrets_hours);
   v_is_filtered constant boolean := p_change ?| '{directory,operations,events}';
   v_is_on constant boolean := coalesce(p_change ->> 'state' = 'active', false);
-  v_is_new constant boolean := p_change ? 'secret';
+  -- Not where the change is repeated, since its answer was lost.
+  v_is_new constant boolean := coalesce(p_change ->> 'secret' <> p_hook.secret, false);
   v_hook filestore.webhooks;
 begin
   update filestore.webhooks w
@@ -350,6 +353,8 @@ begin
     when 'change_webhook' then
       return filestore.change_webhook(v_hook, p_parameters);
     when 'delete_webhook' then
+      -- As in create_webhook, so that has_webhooks is right.
+      perform pg_advisory_xact_lock(hashtextextended('webhooks/' || p_project_id, 0));
       delete from filestore.webhook_deliveries d where d.project_id = p_project_id and d.webhook_id = v_hook.id;
       delete from filestore.webhooks w where w.project_id = p_project_id and w.id = v_hook.id;
       update filestore.projects p set has_webhooks = false

@@ -112,6 +112,12 @@ begin
   -- In one order, so that two transfers do not wait for each other. As in lock_account.
   perform pg_advisory_xact_lock(hashtextextended('account/' || least(v_owner_id, p_member.account_id), 0));
   perform pg_advisory_xact_lock(hashtextextended('account/' || greatest(v_owner_id, p_member.account_id), 0));
+  -- The member may have left, or deleted the account, before the locks.
+  if not exists (
+    select from filestore.members m
+    where m.project_id = p_project_id and m.id = p_member.id and m.account_id = p_member.account_id) then
+    return filestore.refusal('MEMBER_NOT_FOUND');
+  end if;
   v_shared_before := filestore.shared_bytes(p_member.account_id);
   perform set_config('filestore.account_id', p_member.account_id::text, true);
   v_projects := (select count(*) from filestore.projects p where p.owner_id = p_member.account_id);
@@ -120,7 +126,9 @@ begin
     return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
   end if;
   begin
-    update filestore.projects p set (owner_id) = row (p_member.account_id) where p.id = p_project_id;
+    update filestore.projects p set (owner_id) = row (p_member.account_id)
+    where p.id = p_project_id and p.owner_id = v_owner_id and p.deleted_at is null;
+    if not found then return filestore.refusal('PROJECT_NOT_FOUND'); end if;
   exception when unique_violation then
     return filestore.refusal('PROJECT_NAME_TAKEN');
   end;
@@ -137,8 +145,8 @@ begin
 end
 $$;
 comment on function filestore.transfer is
-  'Makes a member the owner of an opened project; the owner becomes an admin. Refusals: PROJECT_NAME_TAKEN, '
-  'PROJECT_LIMIT_REACHED and QUOTA_EXCEEDED, of the new owner.';
+  'Makes a member the owner of an opened project; the owner becomes an admin. Refusals: MEMBER_NOT_FOUND, '
+  'PROJECT_NOT_FOUND, and PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED and QUOTA_EXCEEDED of the new owner.';
 call filestore.grant_execute('filestore.transfer', 'filestore_account');
 
 create function filestore.manage_members(p_project_id uuid, p_role text, p_action text, p_parameters jsonb)

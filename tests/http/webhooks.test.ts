@@ -419,6 +419,36 @@ test("fields that are not valid, unknown webhooks and one too many are refused",
   await hooks.create();
 });
 
+test("directly called, too: no id of another project's webhook, no unknown operation; a repeated rotation keeps the former secret", async () => {
+  const [team, stranger] = [await owner(service), await owner(service)];
+  const call = async (by: typeof team, action: string, parameters: unknown) => {
+    const answer = await fetch(`${service.stack.supabaseUrl}/rest/v1/rpc/filestore_account_administer`, {
+      method: "POST",
+      headers: {
+        apikey: service.stack.publishableKey,
+        authorization: `Bearer ${by.token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ p_project_id: by.projectId, p_action: action, p_parameters: parameters }),
+    });
+    return { ok: answer.ok, body: await answer.json() };
+  };
+  const id = crypto.randomUUID();
+  const hook = { id, url: receiver.urlOf("a"), secret: "sealed" };
+  assertEquals((await call(team, "create_webhook", hook)).body.value.id, id);
+  const { body } = await call(stranger, "create_webhook", hook);
+  assertEquals([body.refusal.code, body.refusal.details.issues[0].path], ["VALIDATION_ERROR", "id"]);
+  assertEquals((await call(team, "create_webhook", hook)).body.value.id, id, "its own is answered again");
+  const operations = ["write", "x".repeat(1_000_000)];
+  assertEquals((await call(team, "create_webhook", { ...hook, id: NOBODY, operations })).ok, false);
+  assertEquals((await call(team, "change_webhook", { id, operations })).ok, false);
+  for (let time = 0; time < 2; time++) await call(team, "change_webhook", { id, secret: "rotated" });
+  assertEquals(
+    await service.sql("select secret, previous_secret as former from filestore.webhooks where id = $1", [id]),
+    [{ secret: "rotated", former: "sealed" }],
+  );
+});
+
 test("webhooks need the scope admin; a project sees only its own", async (own) => {
   const hooks = await Hooks.of(own);
   const { id } = await hooks.create();
