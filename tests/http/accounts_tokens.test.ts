@@ -114,15 +114,7 @@ async function assertRefusedEverywhere(account: Owner, token: string): Promise<v
     assertEquals(answer.headers.get("www-authenticate"), "Bearer", `${method} ${path}`);
   }
   for (const [name, parameters] of Object.entries(FUNCTIONS(account.projectId, email))) {
-    const answer = await fetch(`${service.stack.supabaseUrl}/rest/v1/rpc/${name}`, {
-      method: "POST",
-      headers: {
-        "apikey": service.stack.publishableKey,
-        "authorization": `Bearer ${token}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify(parameters),
-    });
+    const answer = await holder.callDatabase(name, parameters);
     const body: unknown = await answer.json();
     assertEquals(refusal.safeParse(body).success, true, `${name}: ${JSON.stringify(body)}`);
   }

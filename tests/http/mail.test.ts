@@ -78,11 +78,12 @@ test("50 invitations by an account are mailed in 24 hours, in deleted projects a
   for (let n = 0; n < 3; n++) made.push(await inviteAndWithdraw(by));
   assertEquals((await by.request("DELETE", "/project?confirm=My%20project")).status, 200);
   const { id } = await by.createProject("Another");
-  made.push(await inviteAndWithdraw(Object.assign(by.about(id), { projectId: id })));
+  const elsewhere = Object.assign(by.about(id), { projectId: id });
+  made.push(await inviteAndWithdraw(elsewhere));
   assertEquals(made.map(({ mailed }) => mailed), [true, true, false, false]);
   assertEquals((await inviteAndWithdraw(await owner(service))).mailed, true, "another account has its own");
   await sent(INVITATION_MAILS_PER_DAY_MAX, 25);
-  const later = await inviteAndWithdraw(Object.assign(by.about(id), { projectId: id }));
+  const later = await inviteAndWithdraw(elsewhere);
   assertEquals(later.mailed, true);
   await mailTo(later.address);
   assertEquals(made.slice(2).flatMap(({ address }) => mails.to(address)), []);

@@ -422,14 +422,10 @@ test("fields that are not valid, unknown webhooks and one too many are refused",
 test("directly called, too: no id of another project's webhook, no unknown operation; a repeated rotation keeps the former secret", async () => {
   const [team, stranger] = [await owner(service), await owner(service)];
   const call = async (by: typeof team, action: string, parameters: unknown) => {
-    const answer = await fetch(`${service.stack.supabaseUrl}/rest/v1/rpc/filestore_account_administer`, {
-      method: "POST",
-      headers: {
-        apikey: service.stack.publishableKey,
-        authorization: `Bearer ${by.token}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify({ p_project_id: by.projectId, p_action: action, p_parameters: parameters }),
+    const answer = await by.callDatabase("filestore_account_administer", {
+      p_project_id: by.projectId,
+      p_action: action,
+      p_parameters: parameters,
     });
     return { ok: answer.ok, body: await answer.json() };
   };

@@ -174,15 +174,7 @@ async function codeOf(person: Account, name: string, action: string, given: obje
   const body = name === "filestore_account_consent"
     ? { p_request_id: crypto.randomUUID(), p_code_hash: hash(), p_project_id: person.projectId, p_app: app }
     : { p_project_id: person.projectId, p_action: action, p_parameters: parameters };
-  const answer = await fetch(`${service.stack.supabaseUrl}/rest/v1/rpc/${name}`, {
-    method: "POST",
-    headers: {
-      "apikey": service.stack.publishableKey,
-      "authorization": `Bearer ${person.token}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify(body),
-  });
+  const answer = await person.callDatabase(name, body);
   const text = await answer.text();
   assertEquals(answer.status, 200, `${name} ${action}: ${text}`);
   const code = refusal.parse(JSON.parse(text)).refusal?.code ?? "ok";

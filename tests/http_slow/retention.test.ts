@@ -269,18 +269,10 @@ test("a preview looks at a bounded number of files, and says so", async () => {
 test("no rule that the sweep cannot apply is stored, also not by a direct call; a step that fails stops no other project", async () => {
   const account = await owner(service);
   const store = (retention: unknown) =>
-    fetch(`${service.stack.supabaseUrl}/rest/v1/rpc/filestore_account_administer`, {
-      method: "POST",
-      headers: {
-        apikey: service.stack.publishableKey,
-        authorization: `Bearer ${account.token}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify({
-        p_project_id: account.projectId,
-        p_action: "rename",
-        p_parameters: { retention },
-      }),
+    account.callDatabase("filestore_account_administer", {
+      p_project_id: account.projectId,
+      p_action: "rename",
+      p_parameters: { retention },
     });
   const bad = [{ keepDays: "x" }, { keepDays: "5" }, { keepDays: [5] }, { keepDays: null }, { keepDays: 0 }, {
     keepDays: 1.5,

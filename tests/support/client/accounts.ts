@@ -35,6 +35,20 @@ export class Account {
     return this.service.request(null, method, path, { ...options, headers });
   }
 
+  /** Calls a function of the database directly, as every person who is signed in may. */
+  callDatabase(name: string, parameters: object): Promise<Response> {
+    const { supabaseUrl, publishableKey } = this.service.stack;
+    return fetch(`${supabaseUrl}/rest/v1/rpc/${name}`, {
+      method: "POST",
+      headers: {
+        apikey: publishableKey,
+        authorization: `Bearer ${this.token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(parameters),
+    });
+  }
+
   /** The same account, with another project. */
   about(projectId: string | null): Account {
     return new Account(this.service, this.token, projectId);

@@ -1,6 +1,7 @@
 /** Folders that are slow to create: each is created once for its sources, and copied from then on. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exists } from "../../../supabase/local/exists.ts";
 
 const TEMPLATES_DIRECTORY = fileURLToPath(new URL("../../../supabase/.temp/tests", import.meta.url));
 
@@ -48,14 +49,4 @@ async function fingerprint(paths: readonly string[]): Promise<string> {
   }
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")));
   return new Uint8Array(digest).toHex().slice(0, 16);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.stat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }

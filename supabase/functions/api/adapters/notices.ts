@@ -23,7 +23,7 @@ export const NOTICES = {
     "objects from a backup.",
   mail_settings:
     "No mails are sent: MAIL_KEY or MAIL_URL is set, but MAIL_FROM is missing, or MAIL_URL is not an http or https " +
-    "address. Set both, or neither.",
+    "address. Set what is missing, or remove MAIL_KEY and MAIL_URL.",
 } as const;
 
 export type Notice = keyof typeof NOTICES;
